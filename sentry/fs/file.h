@@ -1,0 +1,148 @@
+#pragma once
+/*
+ * Open file descriptions and descriptor tables.
+ *
+ * struct file is counted: by descriptor slots, by messages in flight (SCM_RIGHTS), by epoll while
+ * it works on it, by vmas. struct files (the table) is counted by the tasks that share it.
+ * File operations never block: -EAGAIN means "nothing happened, wait for poll".
+ */
+#include "lib/bitmap.h"
+#include "lib/compiler.h"
+#include "lib/list.h"
+
+#include "abi/file.h"
+#include "abi/types.h"
+#include "sentry/fs/vfs.h"
+#include "sentry/kernel/syscall.h"
+
+struct map_backing;
+struct poll_table;
+struct buf;
+
+/* One entry of a directory listing; return false when the buffer is full (that entry is asked for again). */
+struct dir_context {
+    bool (*emit)(struct dir_context *dc, const char *name, size_t len, uint64_t ino, uint32_t type, uint64_t next_pos);
+};
+
+struct file_ops {
+    /* Bytes, 0 at end of file, -EAGAIN, -errno. *pos is advanced by the op; streams ignore it (pos is NULL for
+     * files without FMODE_POS). */
+    int64_t (*read)(struct file *f, struct uio *to, uint64_t *pos);
+    int64_t (*write)(struct file *f, struct uio *from, uint64_t *pos);
+    /* NULL: -ESPIPE. vfs_seek_generic for plain files. */
+    int64_t (*seek)(struct file *f, int64_t off, int whence);
+    /* LX_POLL* now; registers on its wait queues through poll_wait(pt, queue) when pt is not NULL. NULL op: always in+out. */
+    uint32_t (*poll)(struct file *f, struct poll_table *pt);
+    /* May return SYS_BLOCK (tty drain). NULL: -ENOTTY. Generic FIONBIO, FIOCLEX, FIOASYNC are handled before. */
+    struct sys_res (*ioctl)(struct file *f, struct task *t, uint32_t cmd, uint64_t arg);
+    /* Backing for a mapping. shared/prot as asked; NULL: -ENODEV. */
+    int (*map)(struct file *f, bool shared, uint64_t prot, struct map_backing *ret_backing);
+    /* Emits entries from f->pos on, updating f->pos; 0 or -errno. */
+    int (*readdir)(struct file *f, struct dir_context *dc);
+    int (*fsync)(struct file *f, bool datasync);
+    int (*fallocate)(struct file *f, int mode, uint64_t off, uint64_t len);
+    int (*setfl)(struct file *f, uint32_t flags); /* may refuse; NULL: fine */
+    void (*release)(struct file *f); /* last reference gone: free priv */
+    /* Extra lines of /proc/PID/fdinfo/N. */
+    int (*show_fdinfo)(struct file *f, struct buf *out);
+};
+
+struct file {
+    uint32_t ref;
+    const struct file_ops *ops;
+    struct path path;     /* owned; may be {NULL, dentry} never: anonymous files have a path on the anon super */
+    struct inode *inode;  /* = path.dentry->inode, counted by the path */
+    uint32_t flags;       /* LX_O_ACCMODE | status flags (O_APPEND O_NONBLOCK O_DIRECT O_PATH ...) */
+    uint64_t pos;
+    void *priv;
+    struct list_head epoll_items; /* epoll.c: items that watch this file */
+    uint32_t inflight;            /* references from queued SCM_RIGHTS messages (net/scm.c) */
+    int owner_pid, owner_signal;  /* F_SETOWN, F_SETSIG */
+    const char *anon_name;        /* "pipe:[%llu]"-style names come from the inode; "anon_inode:[eventfd]" */
+};
+
+static inline bool file_readable(const struct file *f)
+{
+    uint32_t acc = f->flags & LX_O_ACCMODE;
+    return (acc == LX_O_RDONLY || acc == LX_O_RDWR) && !(f->flags & LX_O_PATH);
+}
+static inline bool file_writable(const struct file *f)
+{
+    uint32_t acc = f->flags & LX_O_ACCMODE;
+    return (acc == LX_O_WRONLY || acc == LX_O_RDWR) && !(f->flags & LX_O_PATH);
+}
+
+/* path and its inode: references are taken. Charged to LIMIT_FILES: -ENFILE. */
+int file_new(const struct path *p, const struct file_ops *ops, uint32_t flags, struct file **ret_file) MUST_CHECK;
+struct file *file_get(struct file *f);
+void file_put(struct file *f);
+/* A file on the anonymous super: name like "[eventfd]" (shown as anon_inode:[eventfd]). */
+int anon_file_new(const char *name, const struct file_ops *ops, uint32_t flags, void *priv, struct file **ret_file) MUST_CHECK;
+/* The same with an inode of its own: "pipe:[123]", "socket:[123]"; mode S_IFIFO or S_IFSOCK. */
+int anon_inode_file_new(const char *prefix, uint32_t mode, const struct file_ops *ops, uint32_t flags, void *priv,
+                        struct file **ret_file) MUST_CHECK;
+int64_t vfs_seek_generic(struct file *f, int64_t off, int whence, uint64_t size);
+
+/* Generic read/write: mode, O_APPEND, RLIMIT_FSIZE (SIGXFSZ), access, notify; pos NULL: f->pos. -EAGAIN as the op. */
+int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos) MUST_CHECK;
+int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *pos) MUST_CHECK;
+/* Whole reads for the kernel itself (exec headers): bytes. */
+int64_t kernel_read(struct file *f, void *buf, size_t len, uint64_t pos) MUST_CHECK;
+
+/* -- poll.c ------------------------------------------------------------------------------------ */
+struct poll_table {
+    struct task *task; /* registers task waits; or NULL with a callback (epoll) */
+    int (*queue)(struct poll_table *pt, struct wait_queue *q);
+    uint32_t mask;
+    int error; /* -ENOMEM from registering */
+};
+void poll_wait(struct poll_table *pt, struct wait_queue *q);
+uint32_t vfs_poll(struct file *f, struct poll_table *pt);
+/* Parks t until f is ready for mask (LX_POLLIN ...): the tail of every blocking read/write. */
+struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int intr);
+
+/* -- fdtable.c ---------------------------------------------------------------------------------- */
+struct fd_slot {
+    struct file *file; /* counted */
+    bool cloexec;
+};
+struct files {
+    uint32_t ref;
+    struct fd_slot *slots;
+    uint32_t nslots;
+    struct bitmap used;
+    uint32_t nopen;
+};
+int files_new(struct files **ret_files) MUST_CHECK;
+int files_dup(const struct files *from, struct files **ret_files) MUST_CHECK;
+struct files *files_get(struct files *fs);
+void files_put(struct files *fs); /* the last put closes everything */
+/* Counted file, or NULL. fd_get_path_ok: also O_PATH descriptors. */
+struct file *fd_get(struct task *t, int fd);
+struct file *fd_get_path_ok(struct task *t, int fd);
+/* Lowest free number >= min; -EMFILE. The reference is handed over on success only. */
+int fd_install(struct task *t, struct file *f, bool cloexec, int min) MUST_CHECK;
+/* dup2 semantics: closes what is there. */
+int fd_replace(struct task *t, struct file *f, bool cloexec, int fd) MUST_CHECK;
+int fd_close(struct task *t, int fd) MUST_CHECK;
+void files_close_on_exec(struct task *t, struct files *fs);
+void file_close(struct files *owner, struct file *f CONSUMES); /* posix locks, then put */
+
+/* -- fs_info ------------------------------------------------------------------------------------ */
+struct fs_info {
+    uint32_t ref;
+    struct path cwd, root;
+    uint32_t umask;
+};
+int fs_info_new(const struct path *root, const struct path *cwd, struct fs_info **ret_fs) MUST_CHECK;
+int fs_info_dup(const struct fs_info *from, struct fs_info **ret_fs) MUST_CHECK;
+struct fs_info *fs_info_get(struct fs_info *fs);
+void fs_info_put(struct fs_info *fs);
+
+/* -- pieces with their own files ------------------------------------------------------------------ */
+int pipe_new(uint32_t flags, struct file **ret_read, struct file **ret_write) MUST_CHECK;
+int fifo_open(struct inode *ino, struct file *f) MUST_CHECK; /* may return -EAGAIN: wait on the inode's pipe (see open) */
+struct wait_queue *fifo_wait_queue(struct inode *ino);
+int socket_file_open_error(void);
+/* A host descriptor (the caller's stdin/stdout/stderr) as a guest file. fd is owned by the file. */
+int host_file_new(int fd, uint32_t flags, const char *name, struct file **ret_file) MUST_CHECK;

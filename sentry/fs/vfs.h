@@ -1,0 +1,270 @@
+#pragma once
+/*
+ * The virtual file system: super, inode, dentry, mount and their operations, as in Unix. All of it
+ * belongs to the worker thread; nothing here blocks (gofer round trips are bounded).
+ *
+ * Ownership: a dentry holds its parent and its inode; a mount holds its root, its super and its mountpoint;
+ * a struct path is a pair of borrowed or owned pointers as its holder says (path_get/path_put).
+ * A dentry with inode NULL is negative. Image dentries are immutable and cached.
+ */
+#include "lib/compiler.h"
+#include "lib/hash.h"
+#include "lib/list.h"
+
+#include "abi/file.h"
+#include "abi/time.h"
+#include "sentry/kernel/waitqueue.h"
+
+struct cred;
+struct dentry;
+struct file;
+struct file_ops;
+struct inode;
+struct mount;
+struct super;
+struct task;
+struct uio;
+struct inotify_mark;
+
+struct path {
+    struct mount *mnt;
+    struct dentry *dentry;
+};
+
+/* Attributes as stat sees them. */
+struct kstat {
+    uint64_t ino, nlink, size, blocks; /* blocks of 512 bytes */
+    uint32_t mode, uid, gid, blksize;
+    uint64_t dev, rdev; /* Linux dev_t encoding, see makedev below */
+    struct lx_timespec atime, mtime, ctime, btime;
+};
+
+/* What setattr changes. */
+enum { ATTR_MODE = 1, ATTR_UID = 2, ATTR_GID = 4, ATTR_SIZE = 8, ATTR_ATIME = 16, ATTR_MTIME = 32, ATTR_CTIME = 64 };
+struct iattr {
+    uint32_t valid;
+    uint32_t mode, uid, gid;
+    uint64_t size;
+    struct lx_timespec atime, mtime, ctime;
+};
+
+struct inode_ops {
+    /* d is a new negative dentry of dir; on success (0) d->inode is set or d stays negative (cached absence).
+     * Errors other than absence are returned (-EIO, -EACCES, -ENAMETOOLONG). */
+    int (*lookup)(struct inode *dir, struct dentry *d);
+    /* The following find d negative and make it positive (d->inode counted), parent permission checked by
+     * the caller. NULL op: -EPERM / -EROFS as the caller decides. mode includes the type for mknod. */
+    int (*create)(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c);
+    int (*mkdir)(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c);
+    int (*mknod)(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev, const struct cred *c);
+    int (*symlink)(struct inode *dir, struct dentry *d, const char *target, const struct cred *c);
+    int (*link)(struct inode *old, struct inode *dir, struct dentry *d);
+    /* O_TMPFILE: an unlinked inode. */
+    int (*tmpfile)(struct inode *dir, uint32_t mode, const struct cred *c, struct inode **ret_inode);
+    int (*unlink)(struct inode *dir, struct dentry *d);
+    int (*rmdir)(struct inode *dir, struct dentry *d);
+    /* flags: RENAME_NOREPLACE (already checked), RENAME_EXCHANGE, RENAME_WHITEOUT. The dentries are moved by the caller. */
+    int (*rename)(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd, uint32_t flags);
+    /* Symlink text: length (cut at cap). */
+    int64_t (*readlink)(struct inode *ino, char *buf, size_t cap);
+    /* Magic links of proc: the target itself (counted), instead of readlink when followed. */
+    int (*get_link)(struct inode *ino, struct task *t, struct path *ret_path);
+    /* Refreshes / overrides what stat says; NULL: from the inode's fields. */
+    int (*getattr)(struct inode *ino, struct kstat *ret_st);
+    int (*setattr)(struct inode *ino, const struct iattr *attr);
+    /* mask of LX_R_OK... ; NULL: mode bits. */
+    int (*permission)(struct inode *ino, const struct cred *c, int mask);
+    int (*open)(struct inode *ino, struct file *f); /* sets f->ops, f->priv; NULL: by type (fifo, device) */
+    int64_t (*getxattr)(struct inode *ino, const char *name, void *buf, size_t cap); /* cap 0: size */
+    int (*setxattr)(struct inode *ino, const char *name, const void *val, size_t len, int flags);
+    int64_t (*listxattr)(struct inode *ino, char *buf, size_t cap);
+    int (*removexattr)(struct inode *ino, const char *name);
+    /* Cached negative/positive dentries are checked again on every walk (proc): false drops d. NULL: always valid. */
+    bool (*revalidate)(struct dentry *d);
+};
+
+struct inode {
+    uint32_t ref;
+    const struct inode_ops *ops;
+    struct super *super;
+    uint64_t ino;
+    uint32_t mode, uid, gid, nlink;
+    uint64_t size, blocks, rdev;
+    struct lx_timespec atime, mtime, ctime, btime;
+    void *priv; /* of the file system */
+    uint64_t writers;         /* open for writing: ETXTBSY against exec (denied_write) */
+    uint64_t denied_write;    /* running executables */
+    struct list_head locks;   /* flock.c */
+    struct wait_queue lock_wait;
+    struct list_head marks;   /* inotify.c */
+    void *pipe;               /* FIFO: struct pipe */
+    void *socket;             /* bound AF_UNIX socket */
+};
+
+struct dentry {
+    uint32_t ref;
+    struct dentry *parent; /* counted; NULL for a root */
+    struct inode *inode;   /* counted; NULL: negative */
+    struct super *super;
+    struct list_head hash_link; /* dentry cache bucket */
+    struct list_head sibling, children;
+    struct list_head lru;  /* unreferenced ones, oldest first */
+    uint32_t nmounts;      /* mounts on top of it, in any mount */
+    uint32_t hash;
+    bool unlinked;         /* no longer reachable from parent: "(deleted)" */
+    void *priv;
+    uint32_t name_len;
+    char name[];
+};
+
+struct super_ops {
+    int (*statfs)(struct super *sb, struct lx_statfs *ret_st);
+    void (*evict)(struct inode *ino); /* last reference of ino gone: free ino->priv */
+    void (*free)(struct super *sb);
+    /* The dentry's file system wants it uncached when unreferenced (proc); NULL: cache. */
+    bool (*drop_dentry)(const struct dentry *d);
+};
+
+struct super {
+    uint32_t ref;
+    const struct super_ops *ops;
+    const char *type;  /* "tmpfs", "proc" ... for /proc/mounts */
+    uint64_t dev;      /* st_dev, unique */
+    uint64_t magic, next_ino;
+    struct dentry *root; /* counted */
+    bool readonly;
+    void *priv;
+    uint32_t blksize;
+    const char *options; /* extra text for /proc/mounts ("size=64k"), owned, or NULL */
+};
+
+enum { MOUNT_RDONLY = 1, MOUNT_NOSUID = 2, MOUNT_NODEV = 4, MOUNT_NOEXEC = 8, MOUNT_NOATIME = 1024 };
+struct mount {
+    uint32_t ref;
+    uint32_t id;
+    uint32_t flags;
+    struct mount *parent;      /* counted; NULL: the root mount */
+    struct dentry *mountpoint; /* in parent; counted */
+    struct dentry *root;       /* counted */
+    struct super *super;       /* counted */
+    struct list_head all_link; /* kernel.mounts */
+    char *source;              /* owned; for /proc/mounts */
+};
+
+/* -- super, inode, dentry (super.c inode.c dentry.c) ----------------------------------------- */
+int super_new(const struct super_ops *ops, const char *type, uint64_t magic, struct super **ret_sb) MUST_CHECK;
+struct super *super_get(struct super *sb);
+void super_put(struct super *sb);
+int inode_new(struct super *sb, const struct inode_ops *ops, uint32_t mode, struct inode **ret_inode) MUST_CHECK;
+struct inode *inode_get(struct inode *ino);
+void inode_put(struct inode *ino);
+void inode_touch(struct inode *ino, uint32_t attr); /* ATTR_ATIME|MTIME|CTIME := now */
+/* The root dentry of a super (not cached by name). */
+int dentry_new_root(struct super *sb, struct inode *root CONSUMES, struct dentry **ret_d) MUST_CHECK;
+/* A negative, cached child. */
+int dentry_new(struct dentry *parent, const char *name, size_t len, struct dentry **ret_d) MUST_CHECK;
+/* Cached child (counted) or NULL. */
+struct dentry *dentry_cached(struct dentry *parent, const char *name, size_t len);
+/* Cached or looked up: counted, possibly negative. */
+int dentry_lookup(struct dentry *parent, const char *name, size_t len, struct dentry **ret_d) MUST_CHECK;
+struct dentry *dentry_get(struct dentry *d);
+void dentry_put(struct dentry *d);
+void dentry_instantiate(struct dentry *d, struct inode *ino CONSUMES);
+/* Detaches from the name space (unlink, rmdir, rename over): later lookups of the name start afresh. */
+void dentry_drop(struct dentry *d);
+void dentry_move(struct dentry *d, struct dentry *new_parent, const char *name, size_t len);
+bool dentry_is_dir(const struct dentry *d);
+
+/* -- mount.c, path.c, perm.c ------------------------------------------------------------------ */
+int mount_add(const struct path *at, struct super *sb CONSUMES, uint32_t flags, const char *source,
+              struct mount **ret_mnt) MUST_CHECK; /* at NULL: the root */
+struct mount *mount_get(struct mount *m);
+void mount_put(struct mount *m);
+/* The mount on top of (mnt, d), borrowed, or NULL. */
+struct mount *mount_on(const struct mount *mnt, const struct dentry *d);
+void path_get(const struct path *p);
+void path_put(struct path *p); /* clears *p; harmless on an empty one */
+/* Absolute path as seen from root; " (deleted)" appended as Linux does. Length or -ENAMETOOLONG. "(unreachable)" prefix
+ * when outside of root. */
+int64_t path_name(const struct path *p, const struct path *root, char *buf, size_t cap) MUST_CHECK;
+/* mask of LX_R_OK|LX_W_OK|LX_X_OK with the fs ids of c: 0, -EACCES, -EROFS (mount or super read-only). */
+int path_permission(const struct path *p, const struct cred *c, int mask) MUST_CHECK;
+int inode_permission(struct inode *ino, const struct cred *c, int mask) MUST_CHECK;
+bool inode_owner_or_capable(const struct inode *ino, const struct cred *c);
+int mount_writable(const struct mount *m) MUST_CHECK; /* 0 or -EROFS */
+int vfs_getattr(const struct path *p, struct kstat *ret_st) MUST_CHECK;
+int vfs_setattr(const struct path *p, struct iattr *attr, const struct cred *c) MUST_CHECK;
+int vfs_truncate(const struct path *p, uint64_t size, struct task *t) MUST_CHECK; /* RLIMIT_FSIZE, writers */
+
+/* -- namei.c: the one path walker -------------------------------------------------------------- */
+enum {
+    LOOKUP_FOLLOW = 1 << 0,    /* follow a symlink in the last component */
+    LOOKUP_DIRECTORY = 1 << 1, /* the result must be a directory */
+    LOOKUP_EMPTY = 1 << 2,     /* AT_EMPTY_PATH */
+    LOOKUP_NO_SYMLINKS = 1 << 3, LOOKUP_NO_MAGICLINKS = 1 << 4, LOOKUP_BENEATH = 1 << 5,
+    LOOKUP_IN_ROOT = 1 << 6, LOOKUP_NO_XDEV = 1 << 7, /* openat2 */
+};
+/* dfd is LX_AT_FDCWD or a descriptor of t. The result is positive and owned. */
+int path_lookup(struct task *t, int dfd, const char *name, uint32_t flags, struct path *ret_path) MUST_CHECK;
+/* The parent directory (owned) and the last component, for create/unlink/rename: *ret_d is counted, maybe negative. Trailing
+ * slashes are reported in *ret_slash. "." / ".." / "/" as last: -EEXIST, -EINVAL, -EBUSY ... by want (see namei.c). */
+struct parent_lookup {
+    struct path parent;
+    struct dentry *d;
+    bool trailing_slash;
+    enum { LAST_NORM, LAST_DOT, LAST_DOTDOT, LAST_ROOT } last;
+};
+int path_lookup_parent(struct task *t, int dfd, const char *name, uint32_t flags, struct parent_lookup *ret_pl) MUST_CHECK;
+void parent_lookup_done(struct parent_lookup *pl);
+/* Copies the path in (LX_PATH_MAX, -ENOENT for "" unless LOOKUP_EMPTY) and walks. */
+int user_path_at(struct task *t, int dfd, gaddr_t name, uint32_t flags, struct path *ret_path) MUST_CHECK;
+int user_path_parent(struct task *t, int dfd, gaddr_t name, struct parent_lookup *ret_pl) MUST_CHECK;
+/* A path from kernel code, relative to the sandbox root, as the emulated root user. */
+int kernel_path_lookup(const char *name, uint32_t flags, struct path *ret_path) MUST_CHECK;
+
+/* -- open.c ------------------------------------------------------------------------------------ */
+int vfs_open_path(const struct path *p, uint32_t flags, const struct cred *c, struct file **ret_file) MUST_CHECK;
+int vfs_open_at(struct task *t, int dfd, const char *name, uint32_t flags, uint32_t mode, uint32_t lookup_flags,
+                struct file **ret_file) MUST_CHECK;
+/* For execve: regular file with execute permission, not on a noexec mount; file opened for reading. */
+int vfs_open_exec(struct task *t, int dfd, const char *name, uint32_t lookup_flags, struct file **ret_file) MUST_CHECK;
+
+/* -- file systems ------------------------------------------------------------------------------ */
+struct gofer_client;
+struct tmpfs_options {
+    uint64_t max_bytes, max_inodes; /* 0: only the sandbox-wide limit */
+    uint32_t mode, uid, gid;
+};
+int tmpfs_mount_new(const struct tmpfs_options *opt, struct super **ret_sb) MUST_CHECK;
+/* An unlinked regular tmpfs inode on the kernel's internal tmpfs (memfd_create, shared anonymous files). */
+int tmpfs_anon_inode(const char *name, struct path *ret_path) MUST_CHECK;
+int goferfs_mount_new(struct gofer_client *c, uint32_t root_node, struct super **ret_sb) MUST_CHECK;
+int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb) MUST_CHECK;
+int procfs_mount_new(struct super **ret_sb) MUST_CHECK;
+int sysfs_mount_new(struct super **ret_sb) MUST_CHECK;
+int devfs_mount_new(struct super **ret_sb) MUST_CHECK;   /* tmpfs-like, populated */
+int devpts_mount_new(struct super **ret_sb) MUST_CHECK;
+
+/* Devices: open of a character device inode by number (fs/dev). -ENXIO. */
+int chrdev_open(struct inode *ino, struct file *f) MUST_CHECK;
+static inline uint64_t lx_makedev(uint32_t major, uint32_t minor)
+{
+    return ((uint64_t)(major & 0xfffff000u) << 32) | ((uint64_t)(major & 0xfffu) << 8) |
+           ((uint64_t)(minor & 0xffffff00u) << 12) | (minor & 0xffu);
+}
+static inline uint32_t lx_major(uint64_t dev)
+{
+    return (uint32_t)(((dev >> 8) & 0xfffu) | ((dev >> 32) & 0xfffff000u));
+}
+static inline uint32_t lx_minor(uint64_t dev)
+{
+    return (uint32_t)((dev & 0xffu) | ((dev >> 12) & 0xffffff00u));
+}
+
+/* -- inotify.c: told by the generic code -------------------------------------------------------- */
+void fsnotify(const struct path *p, uint32_t mask, uint32_t cookie); /* the object itself and its parent */
+void fsnotify_name(struct dentry *dir, struct dentry *child, uint32_t mask, uint32_t cookie);
+
+/* -- flock.c ------------------------------------------------------------------------------------ */
+void locks_release_files(struct inode *ino, struct files *owner); /* close(2) drops POSIX locks */
+void locks_release_file(struct inode *ino, struct file *f);       /* last close drops flock/OFD locks */

@@ -1,0 +1,54 @@
+#pragma once
+/*
+ * The root object: one sandbox per sentry process, so there is exactly one, `kernel`. It is the one
+ * global of the kernel; unit tests reset it through kernel_init/kernel_done.
+ */
+#include "lib/compiler.h"
+#include "lib/list.h"
+
+#include "platform/platform.h"
+
+struct mount;
+struct super;
+struct thread_group;
+struct error;
+
+struct kernel {
+    struct plat *plat;
+    struct plat_layout layout;
+    char hostname[65], domainname[65];
+    uint64_t boot_realtime; /* ns of CLOCK_REALTIME at start */
+    uint32_t seed;          /* of hash tables */
+    struct mount *root_mount;
+    struct list_head mounts;      /* mount.all_link, in mount order */
+    struct list_head groups;      /* thread_group.all_link */
+    struct thread_group *init;    /* the first process: adopts orphans, its exit ends the run */
+    bool ended;                   /* the run is over: exit_status is final */
+    int exit_status;              /* wait status of init */
+    const char *fatal;            /* internal-error text, or NULL */
+    bool strace;
+    uint64_t nsyscalls;
+    uint32_t unsupported[512];    /* refused calls by number, for the report */
+    uint32_t pids_peak;
+};
+
+extern struct kernel kernel;
+
+int kernel_init(struct plat *p, struct error *err) MUST_CHECK;
+void kernel_done(void);
+
+/* What the first process looks like. Strings are borrowed. */
+struct kernel_start {
+    const char *const *argv, *const *envp; /* NULL-terminated */
+    const char *cwd;
+    uint32_t uid, gid;
+    uint32_t ngroups;
+    const uint32_t *groups;
+    uint64_t caps; /* effective, permitted and bounding */
+    int stdio[3];  /* host descriptors, owned by the kernel from here on */
+    bool tty;      /* stdio is joined through a guest pty */
+};
+/* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve. */
+int kernel_start_init(const struct kernel_start *start, struct error *err) MUST_CHECK;
+/* Runs events until the first process has ended (kernel.ended) or the sandbox failed. */
+void kernel_run(void);

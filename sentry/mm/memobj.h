@@ -1,0 +1,31 @@
+#pragma once
+/*
+ * memobj: file data in memory, shared by tmpfs inodes, memfds, shared anonymous mappings and SysV
+ * shared memory. Starts as heap pages (holes cost nothing) and becomes a host memfd when it is first
+ * mapped or grows large, so that read, write and mappings see one copy. Charged to LIMIT_DISK_BYTES by
+ * allocated page. Counted; under the worker thread.
+ */
+#include "lib/compiler.h"
+
+struct memobj;
+struct uio;
+
+int memobj_new(uint64_t size, struct memobj **ret_obj) MUST_CHECK;
+struct memobj *memobj_get(struct memobj *o);
+void memobj_put(struct memobj *o);
+uint64_t memobj_size(const struct memobj *o);
+uint64_t memobj_allocated(const struct memobj *o); /* bytes, page granular */
+/* Grows with a hole or shrinks (mapped pages beyond the new end raise SIGBUS). */
+int memobj_resize(struct memobj *o, uint64_t size) MUST_CHECK;
+/* Bytes moved; short at the end of the object / at a fault. -ENOSPC, -EFAULT when nothing moved.
+ * write grows the size. */
+int64_t memobj_read(struct memobj *o, uint64_t pos, struct uio *to) MUST_CHECK;
+int64_t memobj_write(struct memobj *o, uint64_t pos, struct uio *from) MUST_CHECK;
+/* Allocates without changing contents (fallocate mode 0 / KEEP_SIZE does not change the size). */
+int memobj_allocate(struct memobj *o, uint64_t pos, uint64_t len) MUST_CHECK;
+int memobj_punch(struct memobj *o, uint64_t pos, uint64_t len) MUST_CHECK;
+/* SEEK_DATA / SEEK_HOLE: offset or -ENXIO. */
+int64_t memobj_seek_data(struct memobj *o, uint64_t pos) MUST_CHECK;
+int64_t memobj_seek_hole(struct memobj *o, uint64_t pos) MUST_CHECK;
+/* The host descriptor for a mapping (borrowed, valid while a reference is held); converts to a memfd. */
+int memobj_host_fd(struct memobj *o, int *ret_fd) MUST_CHECK;
