@@ -1,0 +1,23 @@
+#pragma once
+/*
+ * Errno values of the guest ABI. Linux gives x86-64 the generic numbers, and so does the C library
+ * that this program is built with, so kernel code writes -EINVAL and means the guest's EINVAL
+ * (abi_check_fs.c compares every number).
+ *
+ * The restart codes are internal: a blocked call returns one of them, and dispatch turns it into
+ * a restart or -EINTR before the guest sees a result.
+ */
+#include <errno.h>
+
+#define ERESTARTSYS           512 /* restart if the handler has SA_RESTART, else EINTR */
+#define ERESTARTNOINTR        513 /* always restart */
+#define ERESTARTNOHAND        514 /* restart only if no handler runs */
+#define ENOIOCTLCMD           515 /* becomes ENOTTY */
+#define ERESTART_RESTARTBLOCK 516 /* restart through restart_syscall, EINTR if a handler runs */
+#define LX_MAX_ERRNO          4095
+
+_Static_assert(EINVAL == 22 && ENOSYS == 38 && EWOULDBLOCK == EAGAIN, "generic errno numbers");
+_Static_assert(EHWPOISON < ERESTARTSYS, "restart codes must not clash with errno values");
+_Static_assert(ERESTARTSYS == 512 && ERESTARTNOINTR == 513 && ERESTARTNOHAND == 514 &&
+                   ERESTART_RESTARTBLOCK == 516,
+               "the numbers that strace and debuggers know");
