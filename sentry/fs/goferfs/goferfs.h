@@ -1,0 +1,88 @@
+#pragma once
+/*
+ * Private objects of goferfs. A gofer_inode lives exactly as long as its struct inode (evict frees
+ * it). Two names of one file share one inode, found in the super's table by (device, number).
+ */
+#include "lib/compiler.h"
+#include "lib/list.h"
+
+#include "gofer/client.h"
+#include "sentry/fs/file.h"
+#include "sentry/fs/vfs.h"
+
+#define GOFERFS_BUCKETS  1024u
+#define GOFERFS_FORGET   64u
+#define GOFERFS_BOUNCE   (256u * 1024u)
+/* A directory whose lookups failed this often is listed, so that further misses cost nothing. */
+#define GOFERFS_MISSES   4u
+
+/* A complete listing: n records in `data`, found by offset; `table` is an open hash of record numbers + 1. */
+struct gofer_listing {
+    struct list_head lru;
+    struct gofer_inode *owner;
+    uint32_t n, cap;
+    uint32_t *offsets;
+    uint8_t *data;
+    size_t data_len, data_cap;
+    uint32_t *table;
+    uint32_t table_size; /* power of two */
+    int error;           /* while it is being filled */
+};
+
+struct goferfs {
+    struct gofer_client *client; /* borrowed */
+    struct super *super;         /* borrowed: it owns us */
+    struct list_head buckets[GOFERFS_BUCKETS];
+    uint32_t forget[GOFERFS_FORGET];
+    uint32_t nforget;
+    uint8_t *bounce;
+};
+
+struct gofer_inode {
+    struct goferfs *fs;
+    struct inode *inode; /* borrowed: it owns us */
+    struct list_head hash_link;
+    uint32_t node;
+    uint64_t dev; /* of the host file, for identity only */
+    int fd;       /* donated descriptor or -1 */
+    struct list_head fd_link;
+    char *link; /* symlink target, NUL-terminated, or NULL */
+    size_t link_len;
+    struct gofer_listing *listing; /* directories: or NULL */
+    uint32_t misses;
+    bool listed; /* readdir was called: lookups are likely to be a stat of everything */
+};
+
+static inline struct gofer_inode *gofer_inode_of(const struct inode *ino)
+{
+    return ino->priv;
+}
+
+/* super.c: the inode for an answer of the gofer, new or known; takes over fd (-1: none). Counted. */
+int goferfs_inode(struct goferfs *fs, uint32_t node, const struct gofer_attr *a, int fd, const char *link,
+                  size_t link_len, struct inode **ret_inode) MUST_CHECK;
+void goferfs_forget_flush(struct goferfs *fs);
+
+/* file.c, lookup.c */
+extern const struct inode_ops goferfs_inode_ops;
+int goferfs_lookup(struct inode *dir, struct dentry *d) MUST_CHECK;
+
+/* dir.c */
+extern const struct file_ops goferfs_dir_ops;
+/* The listing, loaded if need be; borrowed until the next call into goferfs. */
+int goferfs_listing(struct gofer_inode *gi, struct gofer_listing **ret_l) MUST_CHECK;
+bool goferfs_listing_has(const struct gofer_listing *l, const char *name, size_t len);
+void goferfs_listing_drop(struct gofer_inode *gi);
+
+/* fdcache.c */
+/* The inode's descriptor, borrowed until the next call into goferfs. */
+int goferfs_fd(struct gofer_inode *gi, int *ret_fd) MUST_CHECK;
+/* Keeps a descriptor that came with a lookup. */
+void goferfs_fd_keep(struct gofer_inode *gi, int fd CONSUMES);
+void goferfs_fd_drop(struct gofer_inode *gi);
+/* Closes old descriptors until there is room for one more. */
+void goferfs_fd_make_room(void);
+/* Closes the oldest one (the process ran out of descriptors); false when there is none. */
+bool goferfs_fd_drop_oldest(void);
+void goferfs_fd_set_cap(uint32_t cap);
+uint32_t goferfs_fd_count(void);

@@ -1,0 +1,67 @@
+/*
+ * Lookup of one name. One request brings attributes, a symlink's target and, for regular files,
+ * the open descriptor: a program that looks a file up mostly opens it next. Where a program has
+ * listed the directory it probably stats everything in it, so there no descriptor is asked for.
+ */
+#include "sentry/fs/goferfs/goferfs.h"
+
+#include "sentry/host/host.h"
+
+/* Whether the name is known to be absent without asking. */
+static bool known_absent(struct gofer_inode *gi, const struct dentry *d)
+{
+    struct gofer_listing *l;
+
+    if (!gi->listing && gi->misses >= GOFERFS_MISSES) {
+        gi->misses = 0;
+        if (goferfs_listing(gi, &l) < 0)
+            return false;
+    }
+    return gi->listing && !goferfs_listing_has(gi->listing, d->name, d->name_len);
+}
+
+static int walk_one(struct gofer_inode *gi, const struct dentry *d, struct gofer_walk *w)
+{
+    int r;
+
+    w->node = gi->node;
+    w->n = 1;
+    w->names[0] = d->name;
+    w->lens[0] = (uint16_t)d->name_len;
+    w->flags = gi->listed ? 0 : GOFER_WALK_OPEN;
+    if (w->flags)
+        goferfs_fd_make_room();
+    r = gofer_walk(gi->fs->client, w);
+    if (r == -EMFILE || r == -ENFILE || (r == 0 && (w->error == EMFILE || w->error == -EMFILE))) {
+        w->flags = 0;
+        r = gofer_walk(gi->fs->client, w);
+    }
+    return r;
+}
+
+int goferfs_lookup(struct inode *dir, struct dentry *d)
+{
+    struct gofer_inode *gi = gofer_inode_of(dir);
+    struct gofer_walk w = {.fd = -1};
+    struct inode *ino;
+    int r;
+
+    if (d->name_len > LX_NAME_MAX)
+        return -ENAMETOOLONG;
+    if (known_absent(gi, d))
+        return 0;
+    r = walk_one(gi, d, &w);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    if (w.done == 0) {
+        if (w.error != -ENOENT)
+            return w.error < 0 ? w.error : -EIO;
+        gi->misses++;
+        return 0;
+    }
+    r = goferfs_inode(gi->fs, w.steps[0].node, &w.steps[0].attr, w.fd, w.link, w.link_len, &ino);
+    if (r < 0)
+        return r;
+    dentry_instantiate(d, ino);
+    return 0;
+}
