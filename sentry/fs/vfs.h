@@ -19,6 +19,7 @@ struct cred;
 struct dentry;
 struct file;
 struct file_ops;
+struct files;
 struct inode;
 struct mount;
 struct super;
@@ -247,19 +248,6 @@ int devpts_mount_new(struct super **ret_sb) MUST_CHECK;
 
 /* Devices: open of a character device inode by number (fs/dev). -ENXIO. */
 int chrdev_open(struct inode *ino, struct file *f) MUST_CHECK;
-static inline uint64_t lx_makedev(uint32_t major, uint32_t minor)
-{
-    return ((uint64_t)(major & 0xfffff000u) << 32) | ((uint64_t)(major & 0xfffu) << 8) |
-           ((uint64_t)(minor & 0xffffff00u) << 12) | (minor & 0xffu);
-}
-static inline uint32_t lx_major(uint64_t dev)
-{
-    return (uint32_t)(((dev >> 8) & 0xfffu) | ((dev >> 32) & 0xfffff000u));
-}
-static inline uint32_t lx_minor(uint64_t dev)
-{
-    return (uint32_t)((dev & 0xffu) | ((dev >> 12) & 0xffffff00u));
-}
 
 /* -- inotify.c: told by the generic code -------------------------------------------------------- */
 void fsnotify(const struct path *p, uint32_t mask, uint32_t cookie); /* the object itself and its parent */

@@ -10,6 +10,7 @@
 
 struct mount;
 struct super;
+struct task;
 struct thread_group;
 struct error;
 
@@ -23,6 +24,7 @@ struct kernel {
     struct list_head mounts;      /* mount.all_link, in mount order */
     struct list_head groups;      /* thread_group.all_link */
     struct thread_group *init;    /* the first process: adopts orphans, its exit ends the run */
+    struct task *current;         /* whose call is being handled; NULL outside of handlers */
     bool ended;                   /* the run is over: exit_status is final */
     int exit_status;              /* wait status of init */
     const char *fatal;            /* internal-error text, or NULL */

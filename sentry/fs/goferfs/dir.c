@@ -7,6 +7,9 @@
 #include "sentry/fs/goferfs/goferfs.h"
 
 #include "lib/alloc.h"
+#include "lib/hash.h"
+
+#include "abi/dir.h"
 
 #include <string.h>
 
@@ -56,11 +59,7 @@ void goferfs_listing_drop(struct gofer_inode *gi)
 
 static uint32_t name_hash(const char *name, size_t len)
 {
-    uint32_t h = 2166136261u;
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (uint8_t)name[i]) * 16777619u;
-    return h ^ (h >> 15);
+    return (uint32_t)hash_bytes(hash_seed(), name, len);
 }
 
 static void record_at(const struct gofer_listing *l, uint32_t i, struct record *ret_rec,

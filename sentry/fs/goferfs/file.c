@@ -25,8 +25,9 @@ static int64_t goferfs_read(struct file *f, struct uio *to, uint64_t *pos)
     if (r < 0)
         return r;
     while (to->left) {
-        size_t want = (size_t)MIN((uint64_t)MIN(to->left, (size_t)GOFERFS_BOUNCE),
-                                  f->inode->size - *pos);
+        uint64_t left = f->inode->size - *pos;
+        size_t step = MIN(to->left, (size_t)GOFERFS_BOUNCE);
+        size_t want = left < step ? (size_t)left : step;
         int64_t n = want ? host_pread(fd, bounce, want, *pos) : 0;
         int64_t c;
 

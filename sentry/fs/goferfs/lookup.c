@@ -28,7 +28,7 @@ static int walk_one(struct gofer_inode *gi, const struct dentry *d, struct gofer
     w->n = 1;
     w->names[0] = d->name;
     w->lens[0] = (uint16_t)d->name_len;
-    w->flags = gi->listed ? 0 : GOFER_WALK_OPEN;
+    w->flags = (uint16_t)(gi->listed ? 0 : GOFER_WALK_OPEN);
     if (w->flags)
         goferfs_fd_make_room();
     r = gofer_walk(gi->fs->client, w);
