@@ -2,7 +2,7 @@
 /*
  * Errno values of the guest ABI. Linux gives x86-64 the generic numbers, and so does the C library
  * that this program is built with, so kernel code writes -EINVAL and means the guest's EINVAL
- * (abi_check_fs.c compares every number).
+ *: both come from the same kernel header.
  *
  * The restart codes are internal: a blocked call returns one of them, and dispatch turns it into
  * a restart or -EINTR before the guest sees a result.
