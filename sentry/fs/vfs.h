@@ -13,6 +13,7 @@
 
 #include "abi/file.h"
 #include "abi/time.h"
+#include "abi/types.h"
 #include "sentry/kernel/waitqueue.h"
 
 struct cred;
@@ -94,7 +95,9 @@ struct inode {
     struct lx_timespec atime, mtime, ctime, btime;
     void *priv; /* of the file system */
     uint64_t writers;         /* open for writing: ETXTBSY against exec (denied_write) */
-    uint64_t denied_write;    /* running executables */
+    uint64_t denied_write;    /* running executables: inode_deny_write */
+    bool linkable;            /* O_TMPFILE without O_EXCL: linkat may give it a name */
+    bool dead;                /* a removed directory: nothing is created in it any more */
     struct list_head locks;   /* flock.c */
     struct wait_queue lock_wait;
     struct list_head marks;   /* inotify.c */
@@ -107,15 +110,16 @@ struct dentry {
     struct dentry *parent; /* counted; NULL for a root */
     struct inode *inode;   /* counted; NULL: negative */
     struct super *super;
-    struct list_head hash_link; /* dentry cache bucket */
-    struct list_head sibling, children;
+    struct hash_node node; /* in the dentry cache, by (parent, name) */
+    struct list_head sibling, children; /* cached children, referenced or not */
     struct list_head lru;  /* unreferenced ones, oldest first */
     uint32_t nmounts;      /* mounts on top of it, in any mount */
-    uint32_t hash;
+    bool hashed;           /* in the cache */
     bool unlinked;         /* no longer reachable from parent: "(deleted)" */
     void *priv;
     uint32_t name_len;
-    char name[];
+    char *name; /* NUL-terminated: short_name or a block of its own */
+    char short_name[36];
 };
 
 struct super_ops {
@@ -173,25 +177,52 @@ void dentry_put(struct dentry *d);
 void dentry_instantiate(struct dentry *d, struct inode *ino CONSUMES);
 /* Detaches from the name space (unlink, rmdir, rename over): later lookups of the name start afresh. */
 void dentry_drop(struct dentry *d);
-void dentry_move(struct dentry *d, struct dentry *new_parent, const char *name, size_t len);
+/* d takes the parent and name of target, which is dropped. */
+void dentry_move(struct dentry *d, struct dentry *target);
+/* The two swap parents and names. */
+void dentry_exchange(struct dentry *a, struct dentry *b);
 bool dentry_is_dir(const struct dentry *d);
+bool dentry_is_symlink(const struct dentry *d);
+/* Frees what is cached below d and unreferenced. */
+void dentry_prune(struct dentry *d);
+
+/* Write access against execution: each pair of calls balances. -ETXTBSY. */
+int inode_write_get(struct inode *ino) MUST_CHECK;
+void inode_write_put(struct inode *ino);
+int inode_deny_write(struct inode *ino) MUST_CHECK; /* exec: the program file, while it is mm->exe */
+void inode_allow_write(struct inode *ino);
 
 /* -- mount.c, path.c, perm.c ------------------------------------------------------------------ */
 int mount_add(const struct path *at, struct super *sb CONSUMES, uint32_t flags, const char *source,
               struct mount **ret_mnt) MUST_CHECK; /* at NULL: the root */
+/* A mount that no path leads to (anonymous files, memfds). */
+int mount_new_internal(struct super *sb CONSUMES, struct mount **ret_mnt) MUST_CHECK;
 struct mount *mount_get(struct mount *m);
 void mount_put(struct mount *m);
 /* The mount on top of (mnt, d), borrowed, or NULL. */
 struct mount *mount_on(const struct mount *mnt, const struct dentry *d);
 void path_get(const struct path *p);
 void path_put(struct path *p); /* clears *p; harmless on an empty one */
-/* Absolute path as seen from root; " (deleted)" appended as Linux does. Length or -ENAMETOOLONG. "(unreachable)" prefix
- * when outside of root. */
+/* Absolute path as seen from root (NULL: the sandbox's), NUL-terminated; " (deleted)" appended as Linux does. Outside
+ * of root: up to the top of its mounts. Length or -ENAMETOOLONG. */
 int64_t path_name(const struct path *p, const struct path *root, char *buf, size_t cap) MUST_CHECK;
-/* mask of LX_R_OK|LX_W_OK|LX_X_OK with the fs ids of c: 0, -EACCES, -EROFS (mount or super read-only). */
+bool path_reachable(const struct path *p, const struct path *root);
+static inline bool path_equal(const struct path *a, const struct path *b)
+{
+    return a->mnt == b->mnt && a->dentry == b->dentry;
+}
+/* mask of LX_R_OK|LX_W_OK|LX_X_OK with the fs ids of c: 0, -EACCES, -EROFS (super read-only; path_permission: or the
+ * mount, after everything else). */
 int path_permission(const struct path *p, const struct cred *c, int mask) MUST_CHECK;
 int inode_permission(struct inode *ino, const struct cred *c, int mask) MUST_CHECK;
 bool inode_owner_or_capable(const struct inode *ino, const struct cred *c);
+/* Permission to change the entries of dir, and the sticky rule for victim (directory or not as want_dir says). */
+int may_create(const struct path *dir, const struct cred *c) MUST_CHECK;
+int may_delete(const struct path *dir, const struct dentry *victim, bool want_dir, const struct cred *c) MUST_CHECK;
+/* Owner, group and mode of a new inode: fs ids, setgid directories. The umask has been applied to mode. */
+void inode_init_owner(struct inode *ino, const struct inode *dir, uint32_t mode, const struct cred *c);
+/* The mode without the setuid/setgid bits that a write or chown by c takes away. */
+uint32_t inode_mode_without_privs(const struct inode *ino, const struct cred *c);
 int mount_writable(const struct mount *m) MUST_CHECK; /* 0 or -EROFS */
 int vfs_getattr(const struct path *p, struct kstat *ret_st) MUST_CHECK;
 int vfs_setattr(const struct path *p, struct iattr *attr, const struct cred *c) MUST_CHECK;
@@ -223,12 +254,40 @@ int user_path_parent(struct task *t, int dfd, gaddr_t name, struct parent_lookup
 /* A path from kernel code, relative to the sandbox root, as the emulated root user. */
 int kernel_path_lookup(const char *name, uint32_t flags, struct path *ret_path) MUST_CHECK;
 
+/* Name space operations on looked-up parents; all checks inside (link.c, rename.c). */
+int vfs_mkdir(struct parent_lookup *pl, uint32_t mode, const struct cred *c) MUST_CHECK;
+/* The type is in mode; 0 means a regular file. CAP_MKNOD is checked here. */
+int vfs_mknod(struct parent_lookup *pl, uint32_t mode, uint64_t rdev, const struct cred *c) MUST_CHECK;
+int vfs_symlink(struct parent_lookup *pl, const char *target, const struct cred *c) MUST_CHECK;
+int vfs_link(const struct path *old, struct parent_lookup *pl, const struct cred *c) MUST_CHECK;
+int vfs_unlink(struct parent_lookup *pl, const struct cred *c) MUST_CHECK;
+int vfs_rmdir(struct parent_lookup *pl, const struct cred *c) MUST_CHECK;
+int vfs_rename(struct parent_lookup *from, struct parent_lookup *to, uint32_t flags, const struct cred *c) MUST_CHECK;
+
 /* -- open.c ------------------------------------------------------------------------------------ */
+/* Both check permission for what flags ask and open by the inode's op or type. One exception to the rule for
+ * ret_ parameters: -EAGAIN with *ret_file set is a FIFO that waits for its other end; wait on
+ * fifo_wait_queue and call fifo_open(f->inode, f) again until it returns something else. */
 int vfs_open_path(const struct path *p, uint32_t flags, const struct cred *c, struct file **ret_file) MUST_CHECK;
 int vfs_open_at(struct task *t, int dfd, const char *name, uint32_t flags, uint32_t mode, uint32_t lookup_flags,
                 struct file **ret_file) MUST_CHECK;
 /* For execve: regular file with execute permission, not on a noexec mount; file opened for reading. */
 int vfs_open_exec(struct task *t, int dfd, const char *name, uint32_t lookup_flags, struct file **ret_file) MUST_CHECK;
+
+/* file_put calls this when the last reference goes, before ops->release: write access, flock and OFD locks, inotify. */
+void vfs_file_released(struct file *f);
+
+/* -- readdir.c ----------------------------------------------------------------------------------- */
+/* Emits "." and ".." at positions 0 and 1 (f->pos moves on to 2); false: the buffer is full. */
+bool dir_emit_dots(struct file *f, struct dir_context *dc);
+uint32_t mode_to_dt(uint32_t mode); /* LX_DT_* */
+
+/* -- xattr.c: permission by name space, then the inode's op ------------------------------------------ */
+int64_t vfs_getxattr(const struct path *p, const char *name, void *buf, size_t cap, const struct cred *c) MUST_CHECK;
+int vfs_setxattr(const struct path *p, const char *name, const void *val, size_t len, int flags,
+                 const struct cred *c) MUST_CHECK;
+int64_t vfs_listxattr(const struct path *p, char *buf, size_t cap, const struct cred *c) MUST_CHECK;
+int vfs_removexattr(const struct path *p, const char *name, const struct cred *c) MUST_CHECK;
 
 /* -- file systems ------------------------------------------------------------------------------ */
 struct gofer_client;
@@ -239,6 +298,11 @@ struct tmpfs_options {
 int tmpfs_mount_new(const struct tmpfs_options *opt, struct super **ret_sb) MUST_CHECK;
 /* An unlinked regular tmpfs inode on the kernel's internal tmpfs (memfd_create, shared anonymous files). */
 int tmpfs_anon_inode(const char *name, struct path *ret_path) MUST_CHECK;
+/* Seals of a tmpfs file (F_GET_SEALS, F_ADD_SEALS): LX_F_SEAL_* or -EINVAL for other inodes; -EPERM. Files start with
+ * F_SEAL_SEAL; memfd_create(MFD_ALLOW_SEALING) sets them to 0. */
+int tmpfs_get_seals(struct inode *ino) MUST_CHECK;
+int tmpfs_add_seals(struct inode *ino, uint32_t seals) MUST_CHECK;
+void tmpfs_set_seals(struct inode *ino, uint32_t seals);
 int goferfs_mount_new(struct gofer_client *c, uint32_t root_node, struct super **ret_sb) MUST_CHECK;
 int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb) MUST_CHECK;
 int procfs_mount_new(struct super **ret_sb) MUST_CHECK;
