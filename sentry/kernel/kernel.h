@@ -18,7 +18,8 @@ struct kernel {
     struct plat *plat;
     struct plat_layout layout;
     char hostname[65], domainname[65];
-    uint64_t boot_realtime; /* ns of CLOCK_REALTIME at start */
+    uint64_t boot_realtime;  /* ns of CLOCK_REALTIME at start */
+    uint64_t boot_monotonic; /* ns of the host CLOCK_MONOTONIC that guests see as zero */
     uint32_t seed;          /* of hash tables */
     struct mount *root_mount;
     struct list_head mounts;      /* mount.all_link, in mount order */

@@ -63,5 +63,8 @@ static inline gaddr_t sys_addr(const struct sys_args *a, int i)
  */
 struct sys_res task_block(struct task *t, int intr);
 
+/* As task_block, but signals only make the handler run again (vfork): only death ends the wait. */
+struct sys_res task_block_killable(struct task *t);
+
 /* SYS_HOST with a copy of *call. */
 struct sys_res sys_host(struct task *t, const struct host_call *call);

@@ -116,7 +116,8 @@ struct thread_group {
     uint32_t nthreads; /* live ones */
     struct thread_group *parent; /* NULL only for the sandbox's first process and orphans of init */
     struct list_head children, sibling;
-    struct list_head all_link; /* kernel.groups */
+    struct list_head all_link;   /* kernel.groups */
+    struct list_head fatal_link; /* a fatal signal arrived: ended at the next safe point */
     struct pgrp *pgrp;         /* counted */
     struct list_head pgrp_link;
     struct sigpending shared_pending;

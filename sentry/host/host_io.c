@@ -1,0 +1,183 @@
+/*
+ * host_io.c: descriptors of the host that the kernel uses: donated image files, memfds, and the
+ * caller's standard streams.
+ *
+ * Stream descriptors belong to the caller, so their file status flags may not be changed
+ * (O_NONBLOCK is shared with everybody who has the description). Instead a stream is polled
+ * first, and pipes are written in pieces of at most PIPE_BUF, which cannot block after POLLOUT.
+ * RWF_NOWAIT is used where the host offers it.
+ */
+#include "lib/compiler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "sentry/host/host.h"
+
+enum { STREAM_CHUNK = 4096 };
+
+int64_t host_pread(int fd, void *buf, size_t len, uint64_t off)
+{
+    for (;;) {
+        ssize_t n = pread(fd, buf, len, (off_t)off);
+        if (n >= 0)
+            return n;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
+int64_t host_pwrite(int fd, const void *buf, size_t len, uint64_t off)
+{
+    for (;;) {
+        ssize_t n = pwrite(fd, buf, len, (off_t)off);
+        if (n >= 0)
+            return n;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
+uint32_t host_poll_now(int fd, uint32_t events)
+{
+    struct pollfd p = {.fd = fd, .events = (short)events};
+    int r = poll(&p, 1, 0);
+    return r > 0 ? (uint32_t)(unsigned short)p.revents : 0;
+}
+
+int64_t host_read_nowait(int fd, void *buf, size_t len)
+{
+    struct iovec iov = {.iov_base = buf, .iov_len = len};
+    ssize_t n = preadv2(fd, &iov, 1, -1, RWF_NOWAIT);
+    if (n >= 0)
+        return n;
+    if (errno != EOPNOTSUPP && errno != ENOTSUP)
+        return errno == EINTR ? -EAGAIN : -errno;
+    if (!(host_poll_now(fd, POLLIN) & (POLLIN | POLLHUP | POLLERR)))
+        return -EAGAIN;
+    n = read(fd, buf, len);
+    if (n >= 0)
+        return n;
+    return errno == EINTR ? -EAGAIN : -errno;
+}
+
+int64_t host_write_nowait(int fd, const void *buf, size_t len)
+{
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = len};
+    ssize_t n = pwritev2(fd, &iov, 1, -1, RWF_NOWAIT);
+    if (n >= 0)
+        return n;
+    if (errno != EOPNOTSUPP && errno != ENOTSUP)
+        return errno == EINTR ? -EAGAIN : -errno;
+    uint32_t mode = 0;
+    uint64_t size;
+    bool regular = host_fstat(fd, &mode, &size) == 0 && S_ISREG(mode);
+    if (!regular) {
+        if (!(host_poll_now(fd, POLLOUT) & (POLLOUT | POLLHUP | POLLERR)))
+            return -EAGAIN;
+        len = MIN(len, (size_t)STREAM_CHUNK);
+    }
+    n = write(fd, buf, len);
+    if (n >= 0)
+        return n;
+    return errno == EINTR ? -EAGAIN : -errno;
+}
+
+int64_t host_lseek(int fd, int64_t off, int whence)
+{
+    off_t r = lseek(fd, off, whence);
+    return r < 0 ? -errno : r;
+}
+
+void host_close(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+int host_fstat(int fd, uint32_t *ret_mode, uint64_t *ret_size)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    *ret_mode = st.st_mode;
+    *ret_size = (uint64_t)st.st_size;
+    return 0;
+}
+
+bool host_isatty(int fd)
+{
+    struct termios tio;
+    return tcgetattr(fd, &tio) == 0;
+}
+
+int host_dup(int fd)
+{
+    int r = dup(fd);
+    return r < 0 ? -errno : r;
+}
+
+/* -- readiness ----------------------------------------------------------------------------------- */
+
+static int epoll_fd = -1;
+
+int host_poll_fd(void)
+{
+    if (epoll_fd < 0)
+        epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    return epoll_fd;
+}
+
+int host_watch_init(struct host_watch *w, int fd, void (*ready)(struct host_watch *, uint32_t))
+{
+    *w = (struct host_watch){.fd = fd, .ready = ready};
+    struct epoll_event ev = {.events = 0, .data.ptr = w};
+    if (epoll_ctl(host_poll_fd(), EPOLL_CTL_ADD, fd, &ev) == 0) {
+        w->registered = true;
+        return 0;
+    }
+    /* Regular files cannot be watched: they are always ready. */
+    return errno == EPERM ? 0 : -errno;
+}
+
+int host_watch_arm(struct host_watch *w, uint32_t events)
+{
+    if (!w->registered)
+        return 0;
+    if (w->armed && (w->events | events) == w->events)
+        return 0;
+    w->events |= events;
+    struct epoll_event ev = {.events = w->events | EPOLLONESHOT, .data.ptr = w};
+    if (epoll_ctl(host_poll_fd(), EPOLL_CTL_MOD, w->fd, &ev) < 0)
+        return -errno;
+    w->armed = true;
+    return 0;
+}
+
+void host_watch_done(struct host_watch *w)
+{
+    if (w->registered)
+        (void)epoll_ctl(host_poll_fd(), EPOLL_CTL_DEL, w->fd, NULL);
+    w->registered = false;
+    w->armed = false;
+}
+
+void host_poll_dispatch(void)
+{
+    struct epoll_event evs[8];
+    int n = epoll_wait(host_poll_fd(), evs, 8, 0);
+    for (int i = 0; i < n; i++) {
+        struct host_watch *w = evs[i].data.ptr;
+        w->armed = false;
+        w->events = 0;
+        w->ready(w, evs[i].events);
+    }
+}

@@ -1,0 +1,305 @@
+/*
+ * clone.c: fork(2), vfork(2), clone(2).
+ *
+ * The new task is made from copies or shared references of the caller's objects, then the platform
+ * makes the host thread: in the same host process for CLONE_THREAD, else in a new one (copy-on-write,
+ * or on the same memory for CLONE_VM). The child starts in context with a copy of the parent's
+ * registers. The parent must be in context, so the handlers ask for a kick first.
+ *
+ * clone3 is refused with ENOSYS (the C libraries fall back to clone), see abi/syscalls.def.
+ */
+#include "lib/compiler.h"
+
+#include <string.h>
+
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "lib/alloc.h"
+#include "sentry/fs/file.h"
+#include "sentry/kernel/dispatch.h"
+#include "sentry/kernel/kernel.h"
+#include "sentry/kernel/limits.h"
+#include "sentry/mm/mm.h"
+#include "sentry/mm/usercopy.h"
+#include "sentry/sys/sys.h"
+
+struct clone_request {
+    uint64_t flags; /* LX_CLONE_* without the exit signal */
+    int exit_signal;
+    uint64_t stack; /* 0: the parent's */
+    gaddr_t parent_tid, child_tid;
+    uint64_t tls;
+};
+
+static int clone_check(const struct clone_request *rq)
+{
+    uint64_t f = rq->flags;
+    if ((f & LX_CLONE_NS_FLAGS) != 0)
+        return -EPERM;
+    if ((f & LX_CLONE_SIGHAND) && !(f & LX_CLONE_VM))
+        return -EINVAL;
+    if ((f & LX_CLONE_THREAD) && !(f & LX_CLONE_SIGHAND))
+        return -EINVAL;
+    if ((f & LX_CLONE_PIDFD) && (f & (LX_CLONE_THREAD | LX_CLONE_PARENT_SETTID | LX_CLONE_DETACHED)))
+        return -EINVAL;
+    if (rq->exit_signal < 0 || rq->exit_signal > LX_NSIG)
+        return -EINVAL;
+    return 0;
+}
+
+static int clone_group(struct task *t, const struct clone_request *rq, struct thread_group **ret_tg)
+{
+    struct thread_group *tg, *from = t->group;
+    if (rq->flags & LX_CLONE_THREAD) {
+        *ret_tg = thread_group_get(from);
+        return 0;
+    }
+    int r = thread_group_new(&tg);
+    if (r < 0)
+        return r;
+    memcpy(tg->rlimit, from->rlimit, sizeof(tg->rlimit));
+    tg->exit_signal = rq->exit_signal;
+    tg->dumpable = from->dumpable;
+    *ret_tg = tg;
+    return 0;
+}
+
+static int clone_files(struct task *t, struct task *child, uint64_t flags)
+{
+    int r = 0;
+    if (flags & LX_CLONE_FILES)
+        child->files = files_get(t->files);
+    else
+        r = files_dup(t->files, &child->files);
+    if (r < 0)
+        return r;
+    if (flags & LX_CLONE_FS)
+        child->fs = fs_info_get(t->fs);
+    else
+        r = fs_info_dup(t->fs, &child->fs);
+    return r;
+}
+
+static int clone_sighand(struct task *t, struct task *child, uint64_t flags)
+{
+    if (flags & LX_CLONE_SIGHAND) {
+        child->sighand = t->sighand;
+        child->sighand->ref++;
+        return 0;
+    }
+    child->sighand = sighand_dup(t->sighand);
+    if (child->sighand == NULL)
+        return -ENOMEM;
+    if (flags & LX_CLONE_CLEAR_SIGHAND)
+        sighand_reset_caught(child->sighand);
+    return 0;
+}
+
+static void clone_fields(const struct task *t, struct task *child, const struct clone_request *rq)
+{
+    memcpy(child->comm, t->comm, sizeof(child->comm));
+    child->blocked = t->restore_blocked ? t->saved_blocked : t->blocked;
+    child->no_new_privs = t->no_new_privs;
+    child->personality = t->personality;
+    child->nice = t->nice;
+    child->policy = t->policy;
+    child->rt_priority = t->rt_priority;
+    child->affinity = t->affinity;
+    child->timer_slack = t->timer_slack;
+    child->tls = (rq->flags & LX_CLONE_SETTLS) ? GADDR(rq->tls) : t->tls;
+    if (!(rq->flags & LX_CLONE_VM) || (rq->flags & LX_CLONE_VFORK))
+        child->altstack = t->altstack;
+    if (rq->flags & LX_CLONE_CHILD_CLEARTID)
+        child->clear_child_tid = rq->child_tid;
+}
+
+/* The host thread and the mm. On failure nothing of them is left. */
+static int clone_platform(struct task *t, struct task *child, const struct clone_request *rq)
+{
+    bool set_tls = (rq->flags & LX_CLONE_SETTLS) != 0;
+    bool share_vm = (rq->flags & LX_CLONE_VM) != 0;
+    struct plat_thread *pth;
+    struct plat_as *as;
+
+    if (rq->flags & LX_CLONE_THREAD) {
+        int r = plat_ops->thread_clone(t->pth, set_tls, rq->tls, child, &pth);
+        if (r < 0)
+            return r;
+        child->mm = mm_get(t->mm);
+        child->pth = pth;
+        return 0;
+    }
+    int r = plat_ops->fork(t->pth, share_vm, set_tls, rq->tls, child, &as, &pth);
+    if (r < 0)
+        return r;
+    if (share_vm) {
+        child->mm = mm_get(t->mm);
+    } else {
+        r = mm_dup(t->mm, as, &child->mm);
+        if (r < 0) {
+            plat_ops->process_kill(pth);
+            return r;
+        }
+    }
+    child->pth = pth;
+    return 0;
+}
+
+static void clone_destroy(struct task *child, bool new_group)
+{
+    struct thread_group *tg = child->group;
+    if (child->pid != 0)
+        pid_free(child->pid);
+    task_release_resources(child);
+    task_put(child);
+    if (new_group)
+        thread_group_put(tg);
+}
+
+static void clone_publish(struct task *t, struct task *child, const struct clone_request *rq)
+{
+    struct thread_group *tg = child->group;
+    task_link(child, tg);
+    if (rq->flags & LX_CLONE_THREAD)
+        return;
+    tg->pid = child->pid;
+    tg->parent = (rq->flags & LX_CLONE_PARENT) ? t->group->parent : t->group;
+    if (tg->parent != NULL)
+        list_add_tail(&tg->parent->children, &tg->sibling);
+    list_add_tail(&kernel.groups, &tg->all_link);
+    tg->pgrp = t->group->pgrp;
+    tg->pgrp->ref++;
+    list_add_tail(&tg->pgrp->members, &tg->pgrp_link);
+    tg->child_subreaper = false;
+}
+
+static void clone_start(struct task *child, const struct clone_request *rq)
+{
+    if (plat_ops->get_regs(child->pth, &child->regs) < 0) {
+        thread_group_exit(child->group, LX_SIGKILL);
+        return;
+    }
+    child->in_context = true;
+    child->regs.rax = 0;
+    if (rq->stack != 0)
+        child->regs.rsp = rq->stack;
+    if (rq->flags & LX_CLONE_CHILD_SETTID) {
+        uint32_t tid = child->pid;
+        (void)!copy_to_user(child, rq->child_tid, &tid, sizeof(tid));
+    }
+    dispatch_start(child);
+}
+
+/* Everything that can fail; the child is complete but not yet visible. */
+static int clone_build(struct task *t, const struct clone_request *rq, struct task **ret_child)
+{
+    struct thread_group *tg;
+    struct task *child;
+    bool new_group = !(rq->flags & LX_CLONE_THREAD);
+
+    int r = clone_group(t, rq, &tg);
+    if (r < 0)
+        return r;
+    r = limit_charge(LIMIT_TASKS, 1);
+    if (r < 0) {
+        thread_group_put(tg);
+        return r;
+    }
+    r = task_new(tg, &child);
+    if (r < 0) {
+        limit_release(LIMIT_TASKS, 1);
+        thread_group_put(tg);
+        return r;
+    }
+    child->cred = cred_get(t->cred);
+    clone_fields(t, child, rq);
+    r = pid_alloc(child);
+    if (r == 0)
+        r = clone_sighand(t, child, rq->flags);
+    if (r == 0)
+        r = clone_files(t, child, rq->flags);
+    if (r == 0)
+        r = clone_platform(t, child, rq);
+    if (r < 0) {
+        clone_destroy(child, new_group);
+        if (!new_group)
+            thread_group_put(tg);
+        return r;
+    }
+    if (!new_group)
+        thread_group_put(tg); /* the task holds its own reference */
+    *ret_child = child;
+    return 0;
+}
+
+static struct sys_res vfork_wait(struct task *t)
+{
+    if (!t->vfork_done)
+        return task_block_killable(t);
+    t->vfork_done = false;
+    return sys_ret((int64_t)t->restart.u[0]);
+}
+
+static struct sys_res do_clone(struct task *t, const struct clone_request *rq)
+{
+    struct task *child;
+
+    if (t->restart.active)
+        return vfork_wait(t);
+    int r = clone_check(rq);
+    if (r < 0)
+        return sys_ret(r);
+    if (t->group->group_exiting)
+        return sys_ret(-EAGAIN);
+    /* A signal that waits is taken first: the new process must not see it. */
+    if (!(rq->flags & LX_CLONE_THREAD) && signal_pending(t))
+        return sys_ret(-ERESTARTNOINTR);
+    if (!t->in_context)
+        return (struct sys_res){SYS_KICK, 0};
+    r = clone_build(t, rq, &child);
+    if (r < 0)
+        return sys_ret(r);
+    uint32_t pid = child->pid;
+    clone_publish(t, child, rq);
+    kernel.pids_peak = MAX(kernel.pids_peak, (uint32_t)limit_used(LIMIT_TASKS));
+    if (rq->flags & LX_CLONE_PARENT_SETTID)
+        (void)!copy_to_user(t, rq->parent_tid, &pid, sizeof(pid));
+    if (rq->flags & LX_CLONE_VFORK) {
+        child->vfork_parent = task_get(t);
+        t->vfork_done = false;
+        t->restart.u[0] = pid;
+    }
+    clone_start(child, rq);
+    if (rq->flags & LX_CLONE_VFORK)
+        return vfork_wait(t);
+    return sys_ret(pid);
+}
+
+struct sys_res sys_clone(struct task *t, const struct sys_args *a)
+{
+    struct clone_request rq = {
+        .flags = a->v[0] & 0xffffffffull & ~LX_CLONE_NEWTIME & ~LX_CSIGNAL,
+        .exit_signal = (int)(a->v[0] & LX_CSIGNAL),
+        .stack = a->v[1],
+        .parent_tid = sys_addr(a, 2),
+        .child_tid = sys_addr(a, 3),
+        .tls = a->v[4],
+    };
+    if (rq.flags & LX_CLONE_PIDFD)
+        return sys_ret(-EINVAL);
+    return do_clone(t, &rq);
+}
+
+struct sys_res sys_fork(struct task *t, const struct sys_args *a)
+{
+    struct clone_request rq = {.exit_signal = LX_SIGCHLD};
+    (void)a;
+    return do_clone(t, &rq);
+}
+
+struct sys_res sys_vfork(struct task *t, const struct sys_args *a)
+{
+    struct clone_request rq = {.flags = LX_CLONE_VFORK | LX_CLONE_VM, .exit_signal = LX_SIGCHLD};
+    (void)a;
+    return do_clone(t, &rq);
+}

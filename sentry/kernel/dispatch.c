@@ -1,0 +1,378 @@
+/*
+ * dispatch.c: from an event of the platform to the answer.
+ *
+ * A call comes in as EV_SYSCALL: dispatch_event notes it in the task and runs the handler from the
+ * one table. What the handler says decides how the task leaves the gate:
+ *
+ *   SYS_RET     dispatch_return: answer, unless a signal handler must be entered first; then the
+ *               thread is kicked, and EV_CONTEXT brings its registers to signal_deliver
+ *   SYS_BLOCK   nothing: the task is parked; task_wake puts it on the run queue, and the handler
+ *               runs again from the top
+ *   SYS_HOST    the host executes the thread's own call
+ *   SYS_KICK    the handler runs again when EV_CONTEXT has brought the registers
+ *   SYS_RESUME  t->regs were replaced
+ *   SYS_GONE    the task ended
+ *
+ * While its group is stopped a task is held at whatever point it has reached (TASK_STOPPED).
+ */
+#include "lib/compiler.h"
+
+#include "abi/errno.h"
+#include "abi/syscalls.h"
+#include "lib/assert.h"
+#include "lib/log.h"
+#include "sentry/host/host.h"
+#include "sentry/kernel/dispatch.h"
+#include "sentry/kernel/kernel.h"
+#include "sentry/mm/mm.h"
+#include "sentry/sys/strace.h"
+#include "sentry/sys/table.h"
+
+static struct list_head run_queue = {&run_queue, &run_queue};
+
+/* -- leaving the gate ----------------------------------------------------------------------------- */
+
+void task_call_done(struct task *t)
+{
+    task_cancel_waits(t);
+    timer_cancel(&t->deadline);
+    t->has_deadline = false;
+    t->timed_out = false;
+    t->interrupted = false;
+    if (t->restart.ptr != NULL && t->restart.free_ptr != NULL)
+        t->restart.free_ptr(t->restart.ptr);
+    t->restart = (struct task_restart){0};
+}
+
+static void task_hold(struct task *t, int64_t val)
+{
+    t->pending_ret = val;
+    t->state = TASK_STOPPED;
+}
+
+/* In context, registers final: enter guest code. */
+static void context_leave(struct task *t)
+{
+    t->in_context = false;
+    t->in_syscall = false;
+    t->kicked = false;
+    t->state = TASK_RUNNING;
+    (void)plat_ops->set_regs(t->pth, &t->regs);
+    plat_ops->resume(t->pth);
+}
+
+/* In context: signals, then on into guest code. from_call: a call with result val is ending. */
+static void context_finish(struct task *t, bool from_call, int64_t val)
+{
+    switch (signal_resolve(t)) {
+    case SIGNAL_GONE:
+        return;
+    case SIGNAL_STOP:
+        t->in_syscall = from_call;
+        task_hold(t, val);
+        return;
+    case SIGNAL_HANDLER:
+    case SIGNAL_NONE:
+    default:
+        break;
+    }
+    signal_deliver(t, from_call, val);
+    if (t->pth == NULL)
+        return;
+    context_leave(t);
+}
+
+static bool is_restart(int64_t val)
+{
+    return val == -ERESTARTSYS || val == -ERESTARTNOINTR || val == -ERESTARTNOHAND ||
+           val == -ERESTART_RESTARTBLOCK;
+}
+
+static void run_handler(struct task *t);
+
+/* The interrupted call starts over, without the guest noticing. */
+static void restart_call(struct task *t, int64_t val)
+{
+    if (val == -ERESTART_RESTARTBLOCK)
+        t->call.nr = SYS_NR_RESTART_SYSCALL;
+    t->state = TASK_AT_GATE;
+    run_handler(t);
+}
+
+static void gate_return(struct task *t, int64_t val)
+{
+    switch (signal_resolve(t)) {
+    case SIGNAL_GONE:
+        return;
+    case SIGNAL_STOP:
+        task_hold(t, val);
+        return;
+    case SIGNAL_HANDLER:
+        t->pending_ret = val;
+        t->kicked = true;
+        plat_ops->answer_kick(t->pth, is_restart(val) ? -EINTR : val);
+        return;
+    case SIGNAL_NONE:
+    default:
+        break;
+    }
+    if (is_restart(val)) {
+        restart_call(t, val);
+        return;
+    }
+    t->in_syscall = false;
+    t->state = TASK_RUNNING;
+    plat_ops->answer(t->pth, val);
+}
+
+static void dispatch_return(struct task *t, int64_t val)
+{
+    task_call_done(t);
+    if (kernel.strace)
+        strace_exit(t, val);
+    if (t->in_context)
+        context_finish(t, true, val);
+    else
+        gate_return(t, val);
+}
+
+static void dispatch_result(struct task *t, struct sys_res res)
+{
+    switch (res.kind) {
+    case SYS_RET:
+        dispatch_return(t, res.val);
+        break;
+    case SYS_BLOCK:
+        break;
+    case SYS_HOST:
+        task_call_done(t);
+        if (kernel.strace)
+            strace_exit(t, 0);
+        t->in_syscall = false;
+        t->state = TASK_RUNNING;
+        plat_ops->answer_host(t->pth, &t->host_call);
+        if (signal_pending(t))
+            signal_notify_task(t);
+        break;
+    case SYS_KICK:
+        t->want_context = true;
+        plat_ops->answer_kick(t->pth, 0);
+        break;
+    case SYS_RESUME:
+        task_call_done(t);
+        if (kernel.strace)
+            strace_exit(t, (int64_t)t->regs.rax);
+        context_finish(t, false, 0);
+        break;
+    case SYS_GONE:
+    default:
+        break;
+    }
+}
+
+static struct sys_res call_handler(struct task *t)
+{
+    sys_fn *fn = syscall_handler(t->call.nr);
+    if (fn != NULL)
+        return fn(t, &t->call);
+    if (t->call.nr < ARRAY_LEN(kernel.unsupported))
+        kernel.unsupported[t->call.nr]++;
+    return sys_ret(syscall_refusal(t->call.nr));
+}
+
+static void run_handler(struct task *t)
+{
+    task_get(t);
+    struct sys_res res = call_handler(t);
+    /* A handler may have ended its own task. */
+    if (t->pth != NULL || res.kind == SYS_GONE)
+        dispatch_result(t, res);
+    task_put(t);
+}
+
+struct sys_res task_block(struct task *t, int intr)
+{
+    if (signal_pending(t))
+        return sys_ret(intr);
+    return task_block_killable(t);
+}
+
+struct sys_res task_block_killable(struct task *t)
+{
+    t->state = TASK_BLOCKED;
+    t->restart.active = true;
+    t->interrupted = false;
+    if (t->has_deadline && !t->deadline.armed) {
+        if (t->deadline.expires <= clock_monotonic())
+            task_wake(t);
+        else
+            timer_arm(&t->deadline, t->deadline.expires);
+    }
+    return (struct sys_res){SYS_BLOCK, 0};
+}
+
+struct sys_res sys_host(struct task *t, const struct host_call *call)
+{
+    t->host_call = *call;
+    return (struct sys_res){SYS_HOST, 0};
+}
+
+/* -- events ----------------------------------------------------------------------------------------- */
+
+static void event_syscall(struct task *t, const struct plat_event *ev)
+{
+    t->call.nr = ev->nr;
+    for (int i = 0; i < 6; i++)
+        t->call.v[i] = ev->args[i];
+    t->call.ip = ev->ip;
+    t->in_syscall = true;
+    t->state = TASK_AT_GATE;
+    t->nsyscalls++;
+    kernel.nsyscalls++;
+    if (!list_empty(&t->mm->quarantine))
+        mm_quarantine_release(t->mm, t);
+    if (kernel.strace)
+        strace_enter(t, t->call.nr, t->call.v);
+    run_handler(t);
+}
+
+static void event_context(struct task *t)
+{
+    t->in_context = true;
+    if (plat_ops->get_regs(t->pth, &t->regs) < 0) {
+        thread_group_exit(t->group, LX_SIGKILL);
+        return;
+    }
+    if (t->want_context) {
+        t->want_context = false;
+        run_handler(t);
+        return;
+    }
+    bool from_call = t->in_syscall;
+    context_finish(t, from_call, t->pending_ret);
+}
+
+static void event_fault(struct task *t, const struct plat_event *ev)
+{
+    t->in_context = true;
+    t->in_syscall = false;
+    t->state = TASK_AT_GATE;
+    if (plat_ops->get_regs(t->pth, &t->regs) < 0) {
+        thread_group_exit(t->group, LX_SIGKILL);
+        return;
+    }
+    int code = ev->code;
+    int signo = ev->signo;
+    if (signo == LX_SIGSEGV || signo == LX_SIGBUS)
+        signo = mm_fault(t, ev->signo, ev->code, ev->fault_addr, &code);
+    if (signo != 0) {
+        struct lx_siginfo info = {.si_signo = signo, .si_code = code};
+        info.si_addr = ev->fault_addr;
+        LOG_D(CH_SIG, "fault %d at %#llx ip %#llx", signo, (unsigned long long)ev->fault_addr,
+              (unsigned long long)t->regs.rip);
+        signal_force(t, &info);
+    }
+    context_finish(t, false, 0);
+}
+
+void dispatch_event(const struct plat_event *ev)
+{
+    struct task *t = ev->thread != NULL ? plat_ops->thread_owner(ev->thread) : NULL;
+
+    if (t != NULL)
+        log_set_task(t->group->pid, t->pid);
+    switch (ev->kind) {
+    case PLAT_EV_NONE:
+        host_poll_dispatch();
+        break;
+    case PLAT_EV_SYSCALL:
+        event_syscall(t, ev);
+        break;
+    case PLAT_EV_CONTEXT:
+        event_context(t);
+        break;
+    case PLAT_EV_FAULT:
+        event_fault(t, ev);
+        break;
+    case PLAT_EV_THREAD_DEAD:
+        thread_group_exit(t->group, LX_SIGKILL);
+        break;
+    case PLAT_EV_FATAL:
+        kernel.fatal = ev->text;
+        break;
+    default:
+        kernel.fatal = "unknown platform event";
+        break;
+    }
+    log_set_task(0, 0);
+}
+
+void dispatch_start(struct task *t)
+{
+    context_finish(t, false, 0);
+}
+
+void dispatch_continue(struct task *t)
+{
+    if (t->state != TASK_STOPPED)
+        return;
+    t->state = TASK_AT_GATE;
+    if (t->in_context)
+        context_finish(t, t->in_syscall, t->pending_ret);
+    else
+        gate_return(t, t->pending_ret);
+}
+
+/* -- run queue ---------------------------------------------------------------------------------------- */
+
+void task_wake(struct task *t)
+{
+    if (t->state != TASK_BLOCKED || !list_empty(&t->run_link))
+        return;
+    task_get(t);
+    list_add_tail(&run_queue, &t->run_link);
+}
+
+static void run_woken(struct task *t)
+{
+    if (t->state != TASK_BLOCKED || t->pth == NULL)
+        return;
+    task_cancel_waits(t);
+    t->state = TASK_AT_GATE;
+    run_handler(t);
+}
+
+/*
+ * A task of a stopped group stays queued: it is put aside and queued again when the group goes on.
+ */
+static bool run_one(struct list_head *aside)
+{
+    if (list_empty(&run_queue))
+        return false;
+    struct task *t = list_first(&run_queue, struct task, run_link);
+    list_del_init(&t->run_link);
+    if (t->group->stop == GROUP_STOPPED && t->pth != NULL && !t->group->group_exiting) {
+        list_add_tail(aside, &t->run_link);
+        return true;
+    }
+    run_woken(t);
+    task_put(t);
+    return true;
+}
+
+void dispatch_run_queue(void)
+{
+    struct list_head aside;
+    list_init(&aside);
+    do {
+        signal_run_fatal();
+        if (kernel.ended || kernel.fatal != NULL)
+            break;
+    } while (run_one(&aside));
+    signal_run_fatal();
+    while (!list_empty(&aside)) {
+        struct task *t = list_first(&aside, struct task, run_link);
+        list_del_init(&t->run_link);
+        list_add_tail(&run_queue, &t->run_link);
+    }
+}

@@ -1,0 +1,96 @@
+/*
+ * thread_group.c: processes: creation, iteration, CPU time, and their disposal when reaped.
+ */
+#include "lib/compiler.h"
+
+#include "abi/errno.h"
+#include "lib/alloc.h"
+#include "lib/assert.h"
+#include "sentry/kernel/dispatch.h"
+#include "sentry/kernel/kernel.h"
+#include "sentry/kernel/task.h"
+
+static void itimer_real_fire(struct timer *tm)
+{
+    struct thread_group *tg = container_of(tm, struct thread_group, itimer_real);
+    if (tg->itimer_real_interval != 0) {
+        uint64_t now = clock_monotonic();
+        uint64_t next = tm->expires + tg->itimer_real_interval;
+        if (next <= now)
+            next = now + tg->itimer_real_interval;
+        timer_arm(tm, next);
+    }
+    signal_send_kernel_group(tg, LX_SIGALRM);
+}
+
+int thread_group_new(struct thread_group **ret_tg)
+{
+    struct thread_group *tg = kalloc(sizeof(*tg));
+    if (tg == NULL)
+        return -ENOMEM;
+    tg->ref = 1;
+    list_init(&tg->threads);
+    list_init(&tg->children);
+    list_init(&tg->sibling);
+    list_init(&tg->pgrp_link);
+    list_init(&tg->posix_timers);
+    list_init(&tg->all_link);
+    list_init(&tg->fatal_link);
+    sigpending_init(&tg->shared_pending);
+    wait_queue_init(&tg->signal_wait);
+    wait_queue_init(&tg->child_wait);
+    wait_queue_init(&tg->exit_wait);
+    timer_init(&tg->itimer_real, itimer_real_fire);
+    tg->start_time = clock_monotonic();
+    tg->dumpable = true;
+    *ret_tg = tg;
+    return 0;
+}
+
+struct thread_group *thread_group_get(struct thread_group *tg)
+{
+    tg->ref++;
+    return tg;
+}
+
+void thread_group_put(struct thread_group *tg)
+{
+    if (tg == NULL || --tg->ref != 0)
+        return;
+    KASSERT(list_empty(&tg->threads));
+    timer_cancel(&tg->itimer_real);
+    posix_timers_exit(tg);
+    sigpending_flush(&tg->shared_pending);
+    wait_queue_done(&tg->signal_wait);
+    wait_queue_done(&tg->child_wait);
+    wait_queue_done(&tg->exit_wait);
+    list_del_init(&tg->all_link);
+    list_del_init(&tg->fatal_link);
+    kfree(tg);
+}
+
+struct thread_group *thread_group_first(void)
+{
+    if (list_empty(&kernel.groups))
+        return NULL;
+    return list_first(&kernel.groups, struct thread_group, all_link);
+}
+
+struct thread_group *thread_group_next(struct thread_group *tg)
+{
+    if (tg->all_link.next == &kernel.groups)
+        return NULL;
+    return list_entry(tg->all_link.next, struct thread_group, all_link);
+}
+
+uint64_t thread_group_cputime(const struct thread_group *tg)
+{
+    uint64_t sum = tg->cpu_dead;
+    struct task *t;
+    /* All threads of a group share one host process. */
+    list_for_each_entry (t, &tg->threads, group_link) {
+        if (t->pth != NULL)
+            return sum + plat_ops->process_cputime(t->pth);
+    }
+    return sum;
+}
