@@ -16,7 +16,10 @@ struct block {
     uint64_t magic;
 };
 
-enum { BLOCK_LIVE = 0x6b61, BLOCK_FREED = 0x6672 };
+enum {
+    BLOCK_LIVE = 0x6b61,
+    BLOCK_FREED = 0x6672
+};
 
 static uint64_t balance;
 static uint64_t limit;

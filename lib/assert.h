@@ -6,10 +6,10 @@
  */
 #include "lib/compiler.h"
 
-#define KASSERT(cond)                                                                              \
-    do {                                                                                           \
-        if (UNLIKELY(!(cond)))                                                                     \
-            kassert_fail(__FILE__, __LINE__, #cond);                                               \
+#define KASSERT(cond)                                \
+    do {                                             \
+        if (UNLIKELY(!(cond)))                       \
+            kassert_fail(__FILE__, __LINE__, #cond); \
     } while (0)
 
 #if SENTRY_DEBUG

@@ -7,7 +7,9 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 
-enum { WORD_BITS = 64 };
+enum {
+    WORD_BITS = 64
+};
 
 void bitmap_init(struct bitmap *b)
 {

@@ -8,7 +8,9 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 
-enum { FIRST_CAP = 64 };
+enum {
+    FIRST_CAP = 64
+};
 
 void buf_init(struct buf *b, size_t max)
 {

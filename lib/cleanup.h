@@ -18,11 +18,11 @@
 #define AUTO(name) __attribute__((cleanup(cleanup_##name)))
 
 /* Defines cleanup_NAME, which calls release(value) unless the value is zero. */
-#define DEFINE_AUTO(name, type, release)                                                           \
-    UNUSED static inline void cleanup_##name(type *p)                                              \
-    {                                                                                              \
-        if (*p)                                                                                    \
-            release(*p);                                                                           \
+#define DEFINE_AUTO(name, type, release)              \
+    UNUSED static inline void cleanup_##name(type *p) \
+    {                                                 \
+        if (*p)                                       \
+            release(*p);                              \
     }
 
 static inline void cleanup_free(void *p)
@@ -36,17 +36,17 @@ void cleanup_fd(const int *fd);
 #define auto_fd AUTO(fd)
 
 /* The value of the pointer, which is NULL afterwards. */
-#define take_ptr(p)                                                                                \
-    ({                                                                                             \
-        __typeof__(p) taken_ptr_ = (p);                                                            \
-        (p) = NULL;                                                                                \
-        taken_ptr_;                                                                                \
+#define take_ptr(p)                     \
+    ({                                  \
+        __typeof__(p) taken_ptr_ = (p); \
+        (p) = NULL;                     \
+        taken_ptr_;                     \
     })
 
 /* The value of the descriptor, which is -1 afterwards. */
-#define take_fd(fd)                                                                                \
-    ({                                                                                             \
-        int taken_fd_ = (fd);                                                                      \
-        (fd) = -1;                                                                                 \
-        taken_fd_;                                                                                 \
+#define take_fd(fd)           \
+    ({                        \
+        int taken_fd_ = (fd); \
+        (fd) = -1;            \
+        taken_fd_;            \
     })

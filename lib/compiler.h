@@ -6,31 +6,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUST_CHECK      __attribute__((warn_unused_result))
-#define NORETURN        __attribute__((noreturn))
-#define UNUSED          __attribute__((unused))
-#define PRINTF(f, a)    __attribute__((format(printf, f, a)))
-#define PURE            __attribute__((pure))
-#define FALLTHROUGH     __attribute__((fallthrough))
-#define PACKED          __attribute__((packed))
-#define LIKELY(x)       __builtin_expect(!!(x), 1)
-#define UNLIKELY(x)     __builtin_expect(!!(x), 0)
-#define ARRAY_LEN(a)    (sizeof(a) / sizeof((a)[0]))
+#define MUST_CHECK   __attribute__((warn_unused_result))
+#define NORETURN     __attribute__((noreturn))
+#define UNUSED       __attribute__((unused))
+#define PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define PURE         __attribute__((pure))
+#define FALLTHROUGH  __attribute__((fallthrough))
+#define PACKED       __attribute__((packed))
+#define LIKELY(x)    __builtin_expect(!!(x), 1)
+#define UNLIKELY(x)  __builtin_expect(!!(x), 0)
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 /* Marks a pointer parameter whose reference is taken even when the call fails. */
 #define CONSUMES
 
-#define container_of(ptr, type, member)                                                            \
-    ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-#define MIN(a, b)                                                                                  \
-    ({                                                                                             \
-        __typeof__(a) min_a_ = (a);                                                                \
-        __typeof__(b) min_b_ = (b);                                                                \
-        min_a_ < min_b_ ? min_a_ : min_b_;                                                         \
+/* Each use has names of its own, so uses may be nested. */
+#define COMPILER_PASTE_(a, b)      a##b
+#define COMPILER_NAME_(prefix, id) COMPILER_PASTE_(prefix, id)
+#define COMPILER_PICK_(a, op, b, id)                                  \
+    ({                                                                \
+        __typeof__(a) COMPILER_NAME_(pick_a_, id) = (a);              \
+        __typeof__(b) COMPILER_NAME_(pick_b_, id) = (b);              \
+        COMPILER_NAME_(pick_a_, id)                                   \
+        op COMPILER_NAME_(pick_b_, id) ? COMPILER_NAME_(pick_a_, id)  \
+                                       : COMPILER_NAME_(pick_b_, id); \
     })
-#define MAX(a, b)                                                                                  \
-    ({                                                                                             \
-        __typeof__(a) max_a_ = (a);                                                                \
-        __typeof__(b) max_b_ = (b);                                                                \
-        max_a_ > max_b_ ? max_a_ : max_b_;                                                         \
-    })
+#define MIN(a, b) COMPILER_PICK_(a, <, b, __COUNTER__)
+#define MAX(a, b) COMPILER_PICK_(a, >, b, __COUNTER__)

@@ -14,7 +14,8 @@ struct error {
 };
 
 void error_init(struct error *err);
-/* Sets code and text (cut when too long) and returns -code. err may be NULL: only the code counts. */
+/* Sets code and text (cut when too long) and returns -code. err may be NULL: only the code counts.
+ */
 int error_set(struct error *err, int code, const char *fmt, ...) PRINTF(3, 4);
 /* As error_set, with ": " and the words for the code (strerror) at the end. */
 int error_errno(struct error *err, int code, const char *fmt, ...) PRINTF(3, 4);

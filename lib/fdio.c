@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "lib/alloc.h"
 #include "lib/cleanup.h"
 
-enum { READ_ALL_STEP = 16 * 1024 };
+enum {
+    READ_ALL_STEP = 16 * 1024
+};
 
 void cleanup_fd(const int *fd)
 {

@@ -6,7 +6,9 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 
-enum { FIRST_BUCKETS = 16 };
+enum {
+    FIRST_BUCKETS = 16
+};
 
 static uint64_t process_seed;
 

@@ -36,12 +36,12 @@ void hash_remove(struct hash_table *t, struct hash_node *node);
 /* First and further nodes with exactly this hash; NULL at the end. */
 struct hash_node *hash_first_match(const struct hash_table *t, uint64_t hash);
 struct hash_node *hash_next_match(const struct hash_node *node);
-#define hash_for_each_match(pos, table, h)                                                         \
+#define hash_for_each_match(pos, table, h) \
     for ((pos) = hash_first_match(table, h); (pos); (pos) = hash_next_match(pos))
 
 /* All nodes in no order: hash_next(t, NULL) is the first. The table must not change meanwhile. */
 struct hash_node *hash_next(const struct hash_table *t, const struct hash_node *node);
-#define hash_for_each(pos, table)                                                                  \
+#define hash_for_each(pos, table) \
     for ((pos) = hash_next(table, NULL); (pos); (pos) = hash_next(table, pos))
 
 /* Process-wide seed for the functions below, set once at start from the host's random source. */

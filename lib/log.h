@@ -38,11 +38,11 @@ struct log_site {
 /* Highest level that is written, per channel; LOG_LEVEL_W at start. */
 extern uint8_t log_levels[CH_COUNT];
 
-#define LOG_AT(level, ch, ...)                                                                     \
-    do {                                                                                           \
-        static struct log_site log_site_;                                                          \
-        if (UNLIKELY(log_levels[ch] >= (level)))                                                   \
-            log_write(&log_site_, (level), (ch), __VA_ARGS__);                                     \
+#define LOG_AT(level, ch, ...)                                 \
+    do {                                                       \
+        static struct log_site log_site_;                      \
+        if (UNLIKELY(log_levels[ch] >= (level)))               \
+            log_write(&log_site_, (level), (ch), __VA_ARGS__); \
     } while (0)
 #define LOG_E(ch, ...) LOG_AT(LOG_LEVEL_E, ch, __VA_ARGS__)
 #define LOG_W(ch, ...) LOG_AT(LOG_LEVEL_W, ch, __VA_ARGS__)

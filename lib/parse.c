@@ -52,8 +52,8 @@ int parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *ret_v, struct
     if (!read_digits(&p, hex ? 16 : 10, &v) || *p != '\0')
         return error_set(err, EINVAL, "'%s' is not a number", s);
     if (v < min || v > max)
-        return error_set(err, ERANGE, "%s is not between %llu and %llu", s,
-                         (unsigned long long)min, (unsigned long long)max);
+        return error_set(err, ERANGE, "%s is not between %llu and %llu", s, (unsigned long long)min,
+                         (unsigned long long)max);
     *ret_v = v;
     return 0;
 }
@@ -102,7 +102,7 @@ int parse_size(const char *s, uint64_t *ret_bytes, struct error *err)
 int parse_duration(const char *s, uint64_t *ret_ns, struct error *err)
 {
     static const struct unit units[] = {
-        {"", 1000000000ull}, {"s", 1000000000ull},  {"ms", 1000000ull},     {"us", 1000ull},
+        {"", 1000000000ull}, {"s", 1000000000ull},  {"ms", 1000000ull},      {"us", 1000ull},
         {"ns", 1ull},        {"m", 60000000000ull}, {"h", 3600000000000ull},
     };
 

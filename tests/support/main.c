@@ -2,13 +2,14 @@
  * Main program of every unit test binary. Suites register through constructors; here they are run
  * one test per process (libcheck's fork mode) and the number of failures becomes the exit status.
  */
-#include "tests/support/test.h"
-
 #include <stdlib.h>
 
-#include "tests/support/fixture.h"
+#
+#include "tests/support/test.h"
 
-enum { MAX_SUITES = 64 };
+enum {
+    MAX_SUITES = 64
+};
 
 static struct {
     const char *name;

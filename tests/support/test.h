@@ -13,6 +13,8 @@
 
 #include <check.h>
 
+#include "tests/support/fixture.h"
+
 typedef void test_fill_fn(Suite *s, TCase *tc);
 
 /* Called by TEST_SUITE's constructor. */
@@ -20,12 +22,12 @@ void test_register(const char *name, test_fill_fn *fill);
 
 #define TEST(name) START_TEST(name)
 
-#define TEST_SUITE(name)                                                                           \
-    static test_fill_fn name##_fill;                                                               \
-    __attribute__((constructor)) static void name##_register(void)                                 \
-    {                                                                                              \
-        test_register(#name, name##_fill);                                                         \
-    }                                                                                              \
+#define TEST_SUITE(name)                                           \
+    static test_fill_fn name##_fill;                               \
+    __attribute__((constructor)) static void name##_register(void) \
+    {                                                              \
+        test_register(#name, name##_fill);                         \
+    }                                                              \
     static void name##_fill(UNUSED Suite *suite_, TCase *tc_)
 
 #define TEST_ADD(test) tcase_add_test(tc_, test)

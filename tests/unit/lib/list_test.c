@@ -1,7 +1,6 @@
 /* lib/list.h: order of insertion, removal, removal of what is not linked. */
-#include "tests/support/test.h"
-
 #include "lib/list.h"
+#include "tests/support/test.h"
 
 struct item {
     int value;
@@ -19,7 +18,7 @@ TEST(keeps_order)
     list_add(&head, &items[0].link);
     int want = 1;
     struct item *it;
-    list_for_each_entry(it, &head, link)
+    list_for_each_entry (it, &head, link)
         ck_assert_int_eq(it->value, want++);
     ck_assert_int_eq(want, 4);
 }
@@ -32,8 +31,7 @@ TEST(removal_is_idempotent)
     list_add_tail(&head, &items[0].link);
     list_add_tail(&head, &items[1].link);
     struct item *it, *tmp;
-    list_for_each_entry_safe(it, tmp, &head, link)
-    {
+    list_for_each_entry_safe (it, tmp, &head, link) {
         list_del_init(&it->link);
         list_del_init(&it->link);
     }
