@@ -19,8 +19,8 @@ struct gofer_client;
 
 #define GOFER_TIMEOUT_MS 10000
 
-/* Greets the server behind sock_fd (connected SOCK_SEQPACKET); owns sock_fd on success. */
-MUST_CHECK int gofer_client_new(int sock_fd, uint32_t nroots, struct gofer_client **ret,
+/* Greets the server behind sock_fd, a connected SOCK_SEQPACKET socket that the client now owns. */
+MUST_CHECK int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client **ret,
                                 struct error *err);
 void gofer_client_free(struct gofer_client *c);
 

@@ -212,6 +212,8 @@ void gofer_get(struct gofer_in *in, void *ret, size_t n);
 const void *gofer_get_bytes(struct gofer_in *in, size_t n);
 /* u16 length + bytes; the name is valid by gofer_name_valid. *ret_len is 0 when bad. */
 const char *gofer_get_name(struct gofer_in *in, size_t *ret_len);
+/* The same, with gofer_xattr_name_valid. */
+const char *gofer_get_xattr_name(struct gofer_in *in, size_t *ret_len);
 /* True when nothing was missing and nothing is left over. */
 MUST_CHECK bool gofer_in_done(const struct gofer_in *in);
 

@@ -1,0 +1,158 @@
+/*
+ * The second half of the confinement, in the process that serves. What each layer is good for, if
+ * everything else failed and the process ran an attacker's code:
+ *
+ *   mounts      each root is re-mounted privately, read-only, nodev, nosuid and without what is
+ *               mounted inside it, so no open can write, whatever its flags; the image then becomes
+ *               the root directory and all mounts of the host are detached
+ *   namespaces  no network, no other process to see, signal or trace
+ *   ids         nobody, with at most CAP_DAC_READ_SEARCH, and that in its own user namespace only
+ *   Landlock    reading below the roots, nothing else; no device ioctl, no TCP, no foreign signal
+ *   filter      25 calls; none creates, writes (but to the log), executes, or makes a process
+ *
+ * A layer that the host does not offer is skipped and the others stand; the filter always stands.
+ */
+#include "gofer/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "gofer/drop.h"
+#include "gofer/proto.h"
+#include "gofer/tree.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/fdio.h"
+
+static bool same_file(int a, int b)
+{
+    struct stat sa;
+    struct stat sb;
+    return fstat(a, &sa) == 0 && fstat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+/*
+ * Replaces the directory behind fd by a read-only mount of it that nobody else sees. The descriptor
+ * belongs to the mount namespace that it was opened in, so the directory is first found again, by
+ * path, in ours. Without what is mounted inside, unless the kernel insists on keeping that
+ * together; then the server refuses to enter it.
+ */
+static bool root_remount(int fd)
+{
+    char link[32];
+    char path[4096];
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, sizeof(path) - 1);
+    if (len < 0)
+        return false;
+    path[len] = '\0';
+    auto_fd int found = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (found < 0 || !same_file(fd, found))
+        return false;
+    unsigned flags = AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+    auto_fd int tree = open_tree(found, "", flags);
+    if (tree < 0)
+        tree = open_tree(found, "", flags | AT_RECURSIVE);
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
+    return tree >= 0 &&
+           mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) == 0 &&
+           dup3(tree, fd, O_CLOEXEC) == fd;
+}
+
+/* Makes the image the root directory; at best nothing else is mounted any more. */
+static void root_switch(struct confinement *c, int fd)
+{
+    if (move_mount(fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0 && fchdir(fd) == 0 &&
+        syscall(SYS_pivot_root, ".", ".") == 0)
+        c->root_gone = umount2(".", MNT_DETACH) == 0;
+    c->chrooted = c->root_gone || (fchdir(fd) == 0 && chroot(".") == 0);
+    if (c->chrooted && chdir("/") < 0)
+        c->chrooted = false;
+}
+
+static void enter_mounts(struct confinement *c, const int *root_fds, uint32_t nroots)
+{
+    if (c->namespaces && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0) {
+        c->read_only = true;
+        for (uint32_t r = 0; r < nroots; r++) {
+            if (!root_remount(root_fds[r]))
+                c->read_only = false;
+        }
+    }
+    root_switch(c, root_fds[0]);
+}
+
+static int enter_files(struct confinement *c, const int *root_fds, uint32_t nroots, int sock,
+                       struct error *err)
+{
+    int keep[GOFER_ROOTS_MAX + 3];
+    size_t n = 0;
+    for (uint32_t r = 0; r < nroots; r++)
+        keep[n++] = root_fds[r];
+    keep[n++] = sock;
+    keep[n++] = STDERR_FILENO;
+    if (c->parent_pipe >= 0)
+        keep[n++] = c->parent_pipe;
+    drop_files(keep, n);
+    struct rlimit files = {.rlim_cur = TREE_DIRS + GOFER_ROOTS_MAX + 64,
+                           .rlim_max = TREE_DIRS + GOFER_ROOTS_MAX + 64};
+    if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+        return error_errno(err, errno, "limit the number of descriptors");
+    return 0;
+}
+
+/* The request to die with the keeper was renewed; it may have died just before that. */
+static int check_keeper(struct confinement *c, struct error *err)
+{
+    if (c->parent_pipe < 0)
+        return 0;
+    struct pollfd p = {.fd = c->parent_pipe, .events = POLLIN};
+    if (poll(&p, 1, 0) != 0)
+        return error_set(err, ESRCH, "the keeper has gone");
+    fd_close(c->parent_pipe);
+    c->parent_pipe = -1;
+    return 0;
+}
+
+static int enter_filter(struct error *err)
+{
+    static const int calls[] = {/* requests and replies */
+                                SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(close),
+                                /* the trees */
+                                SCMP_SYS(openat2), SCMP_SYS(statx), SCMP_SYS(readlinkat),
+                                SCMP_SYS(getdents64), SCMP_SYS(lseek), SCMP_SYS(fstatfs),
+                                SCMP_SYS(fchdir), SCMP_SYS(lgetxattr), SCMP_SYS(llistxattr),
+                                /* memory (mmap: see drop_syscalls), time for the log, the end */
+                                SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap),
+                                SCMP_SYS(madvise), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
+                                SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group)};
+    return drop_syscalls(calls, ARRAY_LEN(calls), err);
+}
+
+int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, int sock,
+                  struct error *err)
+{
+    enter_mounts(c, root_fds, nroots);
+    int rc = enter_files(c, root_fds, nroots, sock, err);
+    if (rc < 0)
+        return rc;
+    c->reads_all = drop_privilege(true);
+    rc = drop_process(err);
+    if (rc < 0)
+        return rc;
+    rc = check_keeper(c, err);
+    if (rc < 0)
+        return rc;
+    c->landlock = drop_paths(root_fds, nroots);
+    return enter_filter(err);
+}

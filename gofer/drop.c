@@ -1,0 +1,171 @@
+/*
+ * The system calls behind drop.h. Each function leaves the process with less than it had; the order
+ * is the caller's business: descriptors and mounts first, then ids and capabilities, then Landlock
+ * (which forbids mounting), and the filter last.
+ */
+#include "gofer/drop.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "lib/error.h"
+#include "lib/fdio.h"
+
+enum {
+    NOBODY = 65534
+};
+
+/* As <linux/landlock.h> has it since ABI 6; older kernels take a shorter one. */
+struct landlock_attr {
+    uint64_t fs;
+    uint64_t net;
+    uint64_t scoped;
+};
+
+struct landlock_beneath {
+    uint64_t allowed;
+    int32_t fd;
+} PACKED;
+
+enum {
+    LANDLOCK_READ_FILE = 1 << 2,
+    LANDLOCK_READ_DIR = 1 << 3,
+    LANDLOCK_QUERY = 1 << 0,
+    LANDLOCK_BENEATH = 1,
+};
+
+void drop_files(const int *keep, size_t n)
+{
+    unsigned from = 0;
+    for (;;) {
+        unsigned next = ~0u; /* the lowest descriptor to keep that is >= from */
+        for (size_t i = 0; i < n; i++) {
+            if ((unsigned)keep[i] >= from)
+                next = MIN(next, (unsigned)keep[i]);
+        }
+        if (next == ~0u)
+            break;
+        if (next > from)
+            (void)syscall(SYS_close_range, from, next - 1, 0);
+        from = next + 1;
+    }
+    (void)syscall(SYS_close_range, from, ~0u, 0);
+}
+
+static bool caps_get(struct __user_cap_data_struct data[2])
+{
+    struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+    return syscall(SYS_capget, &h, data) == 0;
+}
+
+/* Root's ids own files of the host; nobody's own none. Ordinary users stay who they are. */
+static void become_nobody(void)
+{
+    if (geteuid() != 0)
+        return;
+    (void)setgroups(0, NULL);
+    (void)prctl(PR_SET_KEEPCAPS, 1);
+    if (syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0)
+        (void)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
+    (void)prctl(PR_SET_KEEPCAPS, 0);
+}
+
+bool drop_privilege(bool reads_all)
+{
+    struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct old[2] = {0};
+    struct __user_cap_data_struct want[2] = {0};
+    for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
+        ;
+    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    become_nobody();
+    if (reads_all && caps_get(old))
+        want[0].permitted = old[0].permitted & (1u << CAP_DAC_READ_SEARCH);
+    want[0].effective = want[0].permitted;
+    if (syscall(SYS_capset, &h, want) < 0 || !caps_get(old))
+        return true;
+    return old[0].permitted != 0;
+}
+
+int drop_process(struct error *err)
+{
+    struct rlimit none = {0};
+    if (setrlimit(RLIMIT_CORE, &none) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return error_errno(err, errno, "give up privileges");
+    return 0;
+}
+
+/* Sanitizers make calls of their own, in threads of their own. */
+static int add_sanitizer_calls(scmp_filter_ctx f)
+{
+    static const int calls[] = {SCMP_SYS(mprotect),    SCMP_SYS(sigaltstack), SCMP_SYS(futex),
+                                SCMP_SYS(sched_yield), SCMP_SYS(getpid),      SCMP_SYS(gettid),
+                                SCMP_SYS(tgkill),      SCMP_SYS(prctl),       SCMP_SYS(mmap),
+                                SCMP_SYS(clone),       SCMP_SYS(ptrace),      SCMP_SYS(wait4),
+                                SCMP_SYS(readlink),    SCMP_SYS(getrlimit),   SCMP_SYS(prlimit64)};
+    int rc = 0;
+    for (size_t i = 0; SENTRY_SANITIZED && rc == 0 && i < ARRAY_LEN(calls); i++)
+        rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, calls[i], 0);
+    return rc;
+}
+
+int drop_syscalls(const int *calls, size_t n, struct error *err)
+{
+    scmp_filter_ctx f = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    if (!f)
+        return error_set(err, ENOMEM, "no memory for the syscall filter");
+    int rc = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, calls[i], 0);
+    if (rc == 0)
+        rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
+                              SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO));
+    /* Anonymous private memory for malloc: nothing executable, no file. */
+    if (rc == 0 && !SENTRY_SANITIZED)
+        rc = seccomp_rule_add(
+            f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+            SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE, MAP_ANONYMOUS | MAP_PRIVATE));
+    if (rc == 0)
+        rc = add_sanitizer_calls(f);
+    if (rc == 0)
+        rc = seccomp_load(f);
+    seccomp_release(f);
+    return rc < 0 ? error_errno(err, -rc, "install the syscall filter") : 0;
+}
+
+int drop_paths(const int *dir_fds, size_t n)
+{
+    static const uint8_t fs_bits[] = {0, 13, 14, 15, 15}; /* by ABI version; 16 from 5 on */
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_QUERY);
+    if (abi <= 0)
+        return 0;
+    struct landlock_attr attr = {
+        .fs = (1u << (abi < (long)ARRAY_LEN(fs_bits) ? fs_bits[abi] : 16)) - 1,
+        .net = abi >= 4 ? 3 : 0,
+        .scoped = abi >= 6 ? 3 : 0,
+    };
+    size_t size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+    if (rules < 0)
+        return 0;
+    bool good = true;
+    for (size_t i = 0; good && i < n; i++) {
+        struct landlock_beneath b = {.allowed = LANDLOCK_READ_FILE | LANDLOCK_READ_DIR,
+                                     .fd = dir_fds[i]};
+        good = syscall(SYS_landlock_add_rule, rules, LANDLOCK_BENEATH, &b, 0) == 0;
+    }
+    good = good && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    fd_close(rules);
+    return good ? (int)abi : 0;
+}

@@ -1,0 +1,118 @@
+/*
+ * sentry-gofer: serves the image, read-only, to one sentry.
+ *
+ * Started by the monitor (`sentry run`, runsc-shim) with everything opened:
+ *
+ *      fd 2    the log
+ *      fd 3    the image's directory, root 0
+ *      fd 4    a connected AF_UNIX SOCK_SEQPACKET socket, the other end of which the sentry has
+ *      fd 5..  directories of volumes, roots 1.., as many as --roots says minus one
+ *
+ * It confines itself (split.c, confine.c), then answers requests (server.c) until the sentry hangs
+ * up. No path is ever given to it. Exit status: 0 the sentry hung up, 1 it could not start or
+ * serve, 2 bad arguments, 3 the sentry broke the protocol; 128 + N if signal N ended it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sys/random.h>
+
+#include "gofer/confine.h"
+#include "gofer/server.h"
+#include "lib/error.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "lib/parse.h"
+
+enum {
+    FD_IMAGE = 3,
+    FD_SOCK = 4,
+    FD_VOLUMES = 5
+};
+
+enum {
+    EXIT_SETUP = 1,
+    EXIT_USAGE = 2,
+    EXIT_PROTOCOL = 3
+};
+
+struct options {
+    uint32_t nroots;
+    int fds[GOFER_ROOTS_MAX];
+};
+
+static int options_read(int argc, char **argv, struct options *o, struct error *err)
+{
+    static const struct option known[] = {
+        {"roots", required_argument, NULL, 'r'}, {"log", required_argument, NULL, 'l'}, {0}};
+    uint64_t n = 1;
+    int opt;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        int rc = -EINVAL;
+        if (opt == 'r')
+            rc = parse_u64(optarg, 1, GOFER_ROOTS_MAX, &n, err);
+        else if (opt == 'l')
+            rc = log_parse_spec(optarg, err);
+        if (rc < 0)
+            return error_set(err, EINVAL, "usage: sentry-gofer [--roots N] [--log SPEC]");
+    }
+    o->nroots = (uint32_t)n;
+    o->fds[0] = FD_IMAGE;
+    for (uint32_t i = 1; i < o->nroots; i++)
+        o->fds[i] = FD_VOLUMES + (int)i - 1;
+    return 0;
+}
+
+static void posture_log(const struct confinement *c)
+{
+    LOG_I(CH_GOFER,
+          "user namespace %d, others %d, read-only mounts %d, host's mounts gone %d, chroot %d, "
+          "reads all %d, landlock %d",
+          c->userns, c->namespaces, c->read_only, c->root_gone, c->chrooted, c->reads_all,
+          c->landlock);
+    if (!c->read_only && !c->landlock)
+        LOG_W(CH_GOFER, "no read-only mounts and no Landlock: only the filter and O_RDONLY protect "
+                        "the image");
+}
+
+static int fail(const struct error *err, int status)
+{
+    char line[sizeof(err->text) + 32];
+    int n = snprintf(line, sizeof(line), "sentry-gofer: %s\n", err->text);
+    if (n < 0 || write(STDERR_FILENO, line, (size_t)n) < 0)
+        return status;
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct error err;
+    struct options o = {0};
+    struct confinement c;
+    struct server *server;
+    uint64_t seed;
+    error_init(&err);
+    if (options_read(argc, argv, &o, &err) < 0)
+        return fail(&err, EXIT_USAGE);
+    if (getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
+        hash_set_seed(seed);
+    if (confine_split(&c, &err) < 0 || confine_enter(&c, o.fds, o.nroots, FD_SOCK, &err) < 0)
+        return fail(&err, EXIT_SETUP);
+    posture_log(&c);
+    int rc = server_new(o.fds, o.nroots, &server);
+    if (rc < 0) {
+        (void)error_errno(&err, -rc, "serve the image");
+        _exit(fail(&err, EXIT_SETUP));
+    }
+    rc = server_run(server, FD_SOCK);
+    if (rc == -EPROTO)
+        LOG_E(CH_GOFER, "malformed request, hanging up");
+    else if (rc < 0)
+        LOG_E(CH_GOFER, "serving failed: errno %d", -rc);
+    _exit(rc == 0 ? 0 : rc == -EPROTO ? EXIT_PROTOCOL : EXIT_SETUP);
+}

@@ -1,0 +1,148 @@
+/*
+ * The first half of the confinement: two processes. The one that the monitor started becomes the
+ * keeper. It has to exist for two reasons: a process enters a pid namespace only by being created
+ * in it, and the id maps of a user namespace can only be written in full from outside of it.
+ * When that is done the keeper holds nothing but one end of a pipe, has dropped everything, and
+ * waits for the server, whose exit status it passes on. It dies with the monitor, and the server
+ * with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "gofer/confine.h"
+#include "gofer/drop.h"
+#include "lib/error.h"
+#include "lib/fdio.h"
+
+enum {
+    NAMESPACES = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS,
+    MAP_BYTES = 4096,
+};
+
+static int proc_write(pid_t pid, const char *file, const char *text)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int rc = fd_write_full(fd, text, strlen(text));
+    fd_close(fd);
+    return rc;
+}
+
+/* Every id that the caller's namespace has, mapped to itself; needs CAP_SETUID and CAP_SETGID. */
+static int map_all(pid_t pid, const char *file)
+{
+    char path[32];
+    char text[MAP_BYTES] = "";
+    size_t used = 0;
+    unsigned long inside;
+    unsigned long count;
+    (void)snprintf(path, sizeof(path), "/proc/self/%s", file);
+    FILE *own = fopen(path, "re");
+    if (!own)
+        return -errno;
+    while (used + 64 < sizeof(text) && fscanf(own, "%lu %*u %lu", &inside, &count) == 2) {
+        int n = snprintf(text + used, sizeof(text) - used, "%lu %lu %lu\n", inside, inside, count);
+        used += (size_t)n;
+    }
+    (void)fclose(own);
+    return proc_write(pid, file, text);
+}
+
+/* The caller's own id as 0, which is all that an ordinary user may do. */
+static int map_self(pid_t pid, const char *file, unsigned id)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "0 %u 1\n", id);
+    return proc_write(pid, file, text);
+}
+
+static int write_maps(pid_t pid)
+{
+    if (map_all(pid, "uid_map") == 0)
+        return map_all(pid, "gid_map");
+    int rc = proc_write(pid, "setgroups", "deny");
+    if (rc == 0)
+        rc = map_self(pid, "uid_map", geteuid());
+    if (rc == 0)
+        rc = map_self(pid, "gid_map", getegid());
+    return rc;
+}
+
+/* Waits for the server; knows three calls. */
+static NORETURN void keep(pid_t server, int pipe_fd, pid_t monitor)
+{
+    static const int calls[] = {SCMP_SYS(wait4), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn)};
+    struct error err;
+    int status = 0;
+    drop_files(&pipe_fd, 1);
+    bool caps = drop_privilege(false);
+    if (drop_process(&err) < 0 || caps || getppid() != monitor ||
+        drop_syscalls(calls, ARRAY_LEN(calls), &err) < 0)
+        _exit(1);
+    while (waitpid(server, &status, 0) < 0) {
+        if (errno != EINTR)
+            _exit(1);
+    }
+    _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+/* In the new process: wait until the keeper has written the maps. */
+static int wait_for_maps(int pipe_fd)
+{
+    char go;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return -errno;
+    return fd_read_full(pipe_fd, &go, 1) == 1 ? 0 : -EPIPE;
+}
+
+/* 1: this is the server. 0: these flags cannot be had. Does not return in the keeper. */
+static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return 0;
+    long pid = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0) {
+        fd_close(ends[1]);
+        if (wait_for_maps(ends[0]) < 0)
+            _exit(1);
+        c->userns = flags & CLONE_NEWUSER;
+        c->namespaces = true;
+        c->parent_pipe = ends[0];
+        return 1;
+    }
+    fd_close(ends[0]);
+    bool good = pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps((pid_t)pid) == 0);
+    if (good && fd_write_full(ends[1], "g", 1) == 0)
+        keep((pid_t)pid, ends[1], monitor);
+    fd_close(ends[1]);
+    if (pid > 0)
+        (void)waitpid((pid_t)pid, NULL, 0); /* it saw the end of the pipe */
+    return 0;
+}
+
+int confine_split(struct confinement *c, struct error *err)
+{
+    pid_t monitor = getppid();
+    *c = (struct confinement){.parent_pipe = -1};
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return error_errno(err, errno, "die with the parent");
+    if (getppid() != monitor)
+        return error_set(err, ESRCH, "the parent has gone");
+    if (split_with(NAMESPACES | CLONE_NEWUSER, c, monitor) == 0)
+        (void)split_with(NAMESPACES, c, monitor);
+    return 0;
+}
