@@ -21,6 +21,9 @@ struct kernel {
     uint64_t boot_realtime;  /* ns of CLOCK_REALTIME at start */
     uint64_t boot_monotonic; /* ns of the host CLOCK_MONOTONIC that guests see as zero */
     uint32_t seed;          /* of hash tables */
+    uint64_t memory_limit;  /* bytes that /proc/meminfo and sysinfo call total; 0: not set */
+    uint32_t cpus;          /* processors that the guest sees; 0: the host's */
+    uint64_t cpu_milli;     /* CPU share in thousandths of a processor; 0: no limit */
     struct mount *root_mount;
     struct list_head mounts;      /* mount.all_link, in mount order */
     struct list_head groups;      /* thread_group.all_link */

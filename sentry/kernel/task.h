@@ -139,6 +139,7 @@ struct thread_group {
     uint64_t itimer_real_interval;
     struct list_head posix_timers;
     uint32_t next_timer_id;
+    int oom_score_adj; /* what /proc/PID/oom_score_adj was told; inherited by fork */
 };
 
 struct pgrp {

@@ -1,0 +1,281 @@
+/*
+ * /proc/sys: what libc, runtimes and build scripts read. Values are the sandbox's own or Linux's
+ * defaults; only the names that uname reports can be changed, by the emulated root.
+ */
+#include "sentry/fs/proc/proc.h"
+
+#include "sentry/host/host.h"
+#include "sentry/kernel/kernel.h"
+#include "sentry/kernel/limits.h"
+#include "sentry/kernel/task.h"
+#include "sentry/kernel/uts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define FIXED(n, s)  {.name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n"}
+#define RO(n, s)     {.name = (n), .mode = LX_S_IFREG | 0444, .text = s "\n"}
+#define END          {.name = NULL}
+
+/* -- kernel/random ------------------------------------------------------------------------------- */
+
+static void put_uuid(struct buf *out, const uint8_t *raw)
+{
+    uint8_t u[16];
+
+    memcpy(u, raw, sizeof(u));
+    u[6] = (uint8_t)((u[6] & 0x0f) | 0x40);
+    u[8] = (uint8_t)((u[8] & 0x3f) | 0x80);
+    for (int i = 0; i < 16; i++)
+        (void)buf_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", u[i]);
+    (void)buf_putc(out, '\n');
+}
+
+static int show_uuid(struct gen_inode *gi, struct buf *out)
+{
+    uint8_t raw[16];
+
+    (void)gi;
+    host_random(raw, sizeof(raw));
+    put_uuid(out, raw);
+    return 0;
+}
+
+/* One per run of the sandbox. */
+static int show_boot_id(struct gen_inode *gi, struct buf *out)
+{
+    static uint8_t boot_id[16];
+    static bool known;
+
+    (void)gi;
+    if (!known) {
+        host_random(boot_id, sizeof(boot_id));
+        known = true;
+    }
+    put_uuid(out, boot_id);
+    return 0;
+}
+
+static const struct gen_node random_children[] = {
+    {.name = "boot_id", .mode = LX_S_IFREG | 0444, .show = show_boot_id},
+    {.name = "uuid", .mode = LX_S_IFREG | 0444, .show = show_uuid},
+    RO("entropy_avail", "256"),
+    RO("poolsize", "256"),
+    FIXED("urandom_min_reseed_secs", "60"),
+    FIXED("write_wakeup_threshold", "256"),
+    END,
+};
+
+/* -- kernel -------------------------------------------------------------------------------------- */
+
+static int show_hostname(struct gen_inode *gi, struct buf *out)
+{
+    return buf_printf(out, "%s\n", gi->node->arg ? kernel.domainname : kernel.hostname);
+}
+
+static int store_hostname(struct gen_inode *gi, const char *text, size_t len)
+{
+    char *name = gi->node->arg ? kernel.domainname : kernel.hostname;
+    struct task *t = gen_caller();
+    size_t n = strcspn(text, "\n");
+
+    (void)len;
+    if (t && !cred_capable(t->cred, CAP_SYS_ADMIN_NR))
+        return -EPERM;
+    n = MIN(n, sizeof(kernel.hostname) - 1);
+    memcpy(name, text, n);
+    name[n] = 0;
+    return 0;
+}
+
+static int show_threads_max(struct gen_inode *gi, struct buf *out)
+{
+    (void)gi;
+    return buf_printf(out, "%" PRIu64 "\n", MIN(limit_max(LIMIT_TASKS), (uint64_t)INT32_MAX));
+}
+
+static int show_last_pid(struct gen_inode *gi, struct buf *out)
+{
+    struct task *t = gen_caller();
+
+    (void)gi;
+    return buf_printf(out, "%u\n", t ? t->pid : 1);
+}
+
+static const struct gen_node pty_children[] = {
+    FIXED("max", "4096"),
+    FIXED("reserve", "1024"),
+    RO("nr", "0"),
+    END,
+};
+
+static const struct gen_node yama_children[] = {FIXED("ptrace_scope", "0"), END};
+static const struct gen_node keys_children[] = {
+    FIXED("maxkeys", "200"), FIXED("maxbytes", "20000"), FIXED("gc_delay", "300"), END};
+static const struct gen_node seccomp_children[] = {
+    RO("actions_avail", "kill_process kill_thread trap errno user_notif trace log allow"),
+    FIXED("actions_logged", "kill_process kill_thread trap errno user_notif trace log"), END};
+
+static const struct gen_node kernel_children[] = {
+    RO("ostype", UTS_SYSNAME),
+    RO("osrelease", UTS_RELEASE),
+    RO("version", UTS_VERSION),
+    RO("arch", UTS_MACHINE),
+    {.name = "hostname", .mode = LX_S_IFREG | 0644, .show = show_hostname, .store = store_hostname},
+    {.name = "domainname", .mode = LX_S_IFREG | 0644, .show = show_hostname, .store = store_hostname,
+     .arg = 1},
+    {.name = "threads-max", .mode = LX_S_IFREG | 0644, .show = show_threads_max},
+    {.name = "ns_last_pid", .mode = LX_S_IFREG | 0644, .show = show_last_pid},
+    GEN_DIR("random", random_children),
+    GEN_DIR("pty", pty_children),
+    GEN_DIR("yama", yama_children),
+    GEN_DIR("keys", keys_children),
+    GEN_DIR("seccomp", seccomp_children),
+    FIXED("pid_max", "4194304"),
+    RO("cap_last_cap", "40"),
+    RO("ngroups_max", "65536"),
+    FIXED("overflowuid", "65534"),
+    FIXED("overflowgid", "65534"),
+    FIXED("sem", "32000\t1024000000\t500\t32000"),
+    FIXED("shmmax", "18446744073692774399"),
+    FIXED("shmall", "18446744073692774399"),
+    FIXED("shmmni", "4096"),
+    FIXED("shm_rmid_forced", "0"),
+    FIXED("msgmax", "8192"),
+    FIXED("msgmnb", "16384"),
+    FIXED("msgmni", "32000"),
+    FIXED("core_pattern", "core"),
+    FIXED("core_uses_pid", "0"),
+    FIXED("core_pipe_limit", "0"),
+    FIXED("tainted", "0"),
+    FIXED("randomize_va_space", "2"),
+    FIXED("kptr_restrict", "1"),
+    FIXED("dmesg_restrict", "1"),
+    FIXED("perf_event_paranoid", "3"),
+    FIXED("unprivileged_bpf_disabled", "2"),
+    FIXED("io_uring_disabled", "2"),
+    FIXED("panic", "0"),
+    FIXED("panic_on_oops", "0"),
+    FIXED("printk", "4\t4\t1\t7"),
+    FIXED("sysrq", "0"),
+    FIXED("sched_rr_timeslice_ms", "100"),
+    FIXED("sched_rt_period_us", "1000000"),
+    FIXED("sched_rt_runtime_us", "950000"),
+    FIXED("sched_autogroup_enabled", "0"),
+    FIXED("numa_balancing", "0"),
+    FIXED("modprobe", ""),
+    FIXED("watchdog", "0"),
+    END,
+};
+
+/* -- vm, fs, net, user ---------------------------------------------------------------------------- */
+
+static const struct gen_node vm_children[] = {
+    FIXED("overcommit_memory", "0"),
+    FIXED("overcommit_ratio", "50"),
+    FIXED("overcommit_kbytes", "0"),
+    FIXED("max_map_count", "65530"),
+    FIXED("mmap_min_addr", "65536"),
+    FIXED("mmap_rnd_bits", "28"),
+    FIXED("swappiness", "60"),
+    FIXED("drop_caches", "0"),
+    FIXED("dirty_ratio", "20"),
+    FIXED("dirty_background_ratio", "10"),
+    FIXED("min_free_kbytes", "4096"),
+    FIXED("nr_hugepages", "0"),
+    FIXED("nr_overcommit_hugepages", "0"),
+    FIXED("hugetlb_shm_group", "0"),
+    FIXED("panic_on_oom", "0"),
+    FIXED("oom_kill_allocating_task", "0"),
+    FIXED("page-cluster", "3"),
+    FIXED("vfs_cache_pressure", "100"),
+    FIXED("zone_reclaim_mode", "0"),
+    FIXED("unprivileged_userfaultfd", "0"),
+    FIXED("memfd_noexec", "0"),
+    FIXED("legacy_va_layout", "0"),
+    FIXED("user_reserve_kbytes", "0"),
+    FIXED("admin_reserve_kbytes", "0"),
+    END,
+};
+
+static const struct gen_node inotify_children[] = {
+    FIXED("max_queued_events", "16384"),
+    FIXED("max_user_instances", "128"),
+    FIXED("max_user_watches", "65536"),
+    END,
+};
+static const struct gen_node epoll_children[] = {FIXED("max_user_watches", "65536"), END};
+static const struct gen_node mqueue_children[] = {
+    FIXED("msg_default", "10"),  FIXED("msg_max", "10"),           FIXED("msgsize_default", "8192"),
+    FIXED("msgsize_max", "8192"), FIXED("queues_max", "256"), END};
+
+static int show_file_max(struct gen_inode *gi, struct buf *out)
+{
+    (void)gi;
+    return buf_printf(out, "%" PRIu64 "\n", MIN(limit_max(LIMIT_FILES), (uint64_t)INT64_MAX));
+}
+
+static int show_file_nr(struct gen_inode *gi, struct buf *out)
+{
+    (void)gi;
+    return buf_printf(out, "%" PRIu64 "\t0\t%" PRIu64 "\n", limit_used(LIMIT_FILES),
+                      MIN(limit_max(LIMIT_FILES), (uint64_t)INT64_MAX));
+}
+
+static int show_inode_nr(struct gen_inode *gi, struct buf *out)
+{
+    (void)gi;
+    return buf_printf(out, "%" PRIu64 "\t0\n", limit_used(LIMIT_DENTRIES));
+}
+
+static const struct gen_node fs_children[] = {
+    {.name = "file-max", .mode = LX_S_IFREG | 0644, .show = show_file_max},
+    {.name = "file-nr", .mode = LX_S_IFREG | 0444, .show = show_file_nr},
+    {.name = "inode-nr", .mode = LX_S_IFREG | 0444, .show = show_inode_nr},
+    GEN_DIR("inotify", inotify_children),
+    GEN_DIR("epoll", epoll_children),
+    GEN_DIR("mqueue", mqueue_children),
+    FIXED("nr_open", "1048576"),
+    FIXED("pipe-max-size", "1048576"),
+    FIXED("pipe-user-pages-hard", "0"),
+    FIXED("pipe-user-pages-soft", "16384"),
+    FIXED("protected_fifos", "0"),
+    FIXED("protected_hardlinks", "1"),
+    FIXED("protected_regular", "0"),
+    FIXED("protected_symlinks", "1"),
+    FIXED("suid_dumpable", "0"),
+    FIXED("overflowuid", "65534"),
+    FIXED("overflowgid", "65534"),
+    FIXED("leases-enable", "1"),
+    FIXED("lease-break-time", "45"),
+    FIXED("aio-max-nr", "65536"),
+    RO("aio-nr", "0"),
+    FIXED("dir-notify-enable", "1"),
+    FIXED("mount-max", "100000"),
+    END,
+};
+
+static const struct gen_node core_children[] = {
+    FIXED("somaxconn", "4096"),       FIXED("rmem_default", "212992"), FIXED("rmem_max", "212992"),
+    FIXED("wmem_default", "212992"),  FIXED("wmem_max", "212992"),     FIXED("optmem_max", "131072"),
+    FIXED("netdev_max_backlog", "1000"), END};
+static const struct gen_node unix_children[] = {FIXED("max_dgram_qlen", "512"), END};
+static const struct gen_node ipv4_children[] = {
+    FIXED("ip_local_port_range", "32768\t60999"), FIXED("ip_forward", "0"),
+    FIXED("tcp_fin_timeout", "60"), FIXED("ip_unprivileged_port_start", "1024"), END};
+static const struct gen_node net_children[] = {
+    GEN_DIR("core", core_children), GEN_DIR("unix", unix_children), GEN_DIR("ipv4", ipv4_children), END};
+
+static const struct gen_node user_children[] = {
+    FIXED("max_user_namespaces", "0"), FIXED("max_pid_namespaces", "0"), FIXED("max_net_namespaces", "0"),
+    FIXED("max_mnt_namespaces", "0"), FIXED("max_inotify_instances", "128"),
+    FIXED("max_inotify_watches", "65536"), END};
+
+static const struct gen_node abi_children[] = {FIXED("vsyscall32", "0"), END};
+static const struct gen_node debug_children[] = {FIXED("exception-trace", "0"), END};
+static const struct gen_node empty_children[] = {END};
+
+const struct gen_node proc_sys_children[] = {
+    GEN_DIR("abi", abi_children),       GEN_DIR("debug", debug_children), GEN_DIR("dev", empty_children),
+    GEN_DIR("fs", fs_children),         GEN_DIR("kernel", kernel_children), GEN_DIR("net", net_children),
+    GEN_DIR("user", user_children),     GEN_DIR("vm", vm_children), END};
