@@ -18,6 +18,7 @@
 
 struct cred;
 struct dentry;
+struct dir_context;
 struct file;
 struct file_ops;
 struct files;

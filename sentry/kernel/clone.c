@@ -58,6 +58,7 @@ static int clone_group(struct task *t, const struct clone_request *rq, struct th
     if (r < 0)
         return r;
     memcpy(tg->rlimit, from->rlimit, sizeof(tg->rlimit));
+    tg->oom_score_adj = from->oom_score_adj;
     tg->exit_signal = rq->exit_signal;
     tg->dumpable = from->dumpable;
     *ret_tg = tg;

@@ -183,7 +183,9 @@ static struct sys_res call_handler(struct task *t)
 static void run_handler(struct task *t)
 {
     task_get(t);
+    kernel.current = t;
     struct sys_res res = call_handler(t);
+    kernel.current = NULL;
     /* A handler may have ended its own task. */
     if (t->pth != NULL || res.kind == SYS_GONE)
         dispatch_result(t, res);
