@@ -13,6 +13,7 @@ struct super;
 struct task;
 struct thread_group;
 struct error;
+struct file;
 
 struct kernel {
     struct plat *plat;
@@ -36,6 +37,7 @@ struct kernel {
     uint64_t nsyscalls;
     uint32_t unsupported[512];    /* refused calls by number, for the report */
     uint32_t pids_peak;
+    uint64_t start_files, start_file_size; /* RLIMIT_NOFILE and RLIMIT_FSIZE of the first process */
 };
 
 extern struct kernel kernel;
@@ -51,8 +53,9 @@ struct kernel_start {
     uint32_t ngroups;
     const uint32_t *groups;
     uint64_t caps; /* effective, permitted and bounding */
-    int stdio[3];  /* host descriptors, owned by the kernel from here on */
-    bool tty;      /* stdio is joined through a guest pty */
+    int stdio[3];  /* host descriptors, owned by the kernel from here on; -1: none */
+    struct file *stdio_files[3]; /* or guest files (a pty), borrowed; NULL: use stdio */
+    bool tty;      /* stdio_files are the controlling terminal of the first process */
 };
 /* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve. */
 int kernel_start_init(const struct kernel_start *start, struct error *err) MUST_CHECK;
