@@ -256,7 +256,7 @@ static struct task *any_thread(struct thread_group *tg)
 
 /* -- stop and continue -------------------------------------------------------------------------------- */
 
-static void group_flush_signals(struct thread_group *tg, uint64_t set)
+void signal_discard(struct thread_group *tg, uint64_t set)
 {
     struct task *t;
     sigpending_remove(&tg->shared_pending, set);
@@ -301,10 +301,10 @@ static void group_stop(struct thread_group *tg, int signo)
 static void send_effects(struct thread_group *tg, int signo)
 {
     if (signo == LX_SIGCONT) {
-        group_flush_signals(tg, LX_SIGSET_STOP);
+        signal_discard(tg, LX_SIGSET_STOP);
         group_continue(tg);
     } else if (sig_bit(signo) & LX_SIGSET_STOP) {
-        group_flush_signals(tg, sig_bit(LX_SIGCONT));
+        signal_discard(tg, sig_bit(LX_SIGCONT));
     }
 }
 

@@ -56,3 +56,7 @@ void signal_set_blocked(struct task *t, uint64_t set);
 /* Temporary mask for sigsuspend, ppoll, pselect, epoll_pwait: restored when the call returns to the guest
  * (after a handler's frame has been built). Idempotent over re-runs of the handler. */
 void signal_set_temporary_mask(struct task *t, uint64_t set);
+/* Drops queued signals of set from the group and all its threads. */
+void signal_discard(struct thread_group *tg, uint64_t set);
+/* kill(2)'s permission rule. */
+bool signal_may_send(const struct task *t, const struct thread_group *tg, int signo);
