@@ -144,18 +144,6 @@ struct sys_res sys_clock_getres(struct task *t, const struct sys_args *a)
     return sys_ret(put_user(t, sys_addr(a, 1), &ts));
 }
 
-struct sys_res sys_clock_settime(struct task *t, const struct sys_args *a)
-{
-    struct lx_timespec ts;
-    uint64_t ns;
-    if (sys_int(a, 0) != LX_CLOCK_REALTIME)
-        return sys_ret(-EINVAL);
-    if (get_user(t, &ts, sys_addr(a, 1)) < 0)
-        return sys_ret(-EFAULT);
-    int r = timespec_to_ns(&ts, &ns);
-    return sys_ret(r < 0 ? r : -EPERM);
-}
-
 struct sys_res sys_gettimeofday(struct task *t, const struct sys_args *a)
 {
     struct lx_timeval tv = timeval_from_ns(clock_realtime());

@@ -65,6 +65,7 @@ void task_link(struct task *t, struct thread_group *tg);
 int pid_alloc(struct task *t) MUST_CHECK;
 void pid_set(uint32_t pid, struct task *t);
 void pid_free(uint32_t pid);
+void pid_table_reset(void);
 void task_set_comm(struct task *t, const char *name);
 
 /* session.c */

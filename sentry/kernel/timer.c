@@ -11,8 +11,8 @@ static struct rb_root timers;
 
 static int timer_cmp(const struct rb_node *a, const struct rb_node *b)
 {
-    const struct timer *x = container_of(a, struct timer, node);
-    const struct timer *y = container_of(b, struct timer, node);
+    const struct timer *x = (const void *)((const char *)a - offsetof(struct timer, node));
+    const struct timer *y = (const void *)((const char *)b - offsetof(struct timer, node));
     return x->expires < y->expires ? -1 : x->expires > y->expires;
 }
 

@@ -37,30 +37,6 @@ struct sys_res sys_uname(struct task *t, const struct sys_args *a)
     return sys_ret(put_user(t, sys_addr(a, 0), &u));
 }
 
-static int64_t set_name(struct task *t, const struct sys_args *a, char *name)
-{
-    char buf[LX_NEW_UTS_LEN + 1] = {0};
-    int len = sys_int(a, 1);
-    if (!cred_capable(t->cred, CAP_SYS_ADMIN_NR))
-        return -EPERM;
-    if (len < 0 || len > LX_NEW_UTS_LEN)
-        return -EINVAL;
-    if (copy_from_user(t, buf, sys_addr(a, 0), (size_t)len) < 0)
-        return -EFAULT;
-    memcpy(name, buf, sizeof(buf));
-    return 0;
-}
-
-struct sys_res sys_sethostname(struct task *t, const struct sys_args *a)
-{
-    return sys_ret(set_name(t, a, kernel.hostname));
-}
-
-struct sys_res sys_setdomainname(struct task *t, const struct sys_args *a)
-{
-    return sys_ret(set_name(t, a, kernel.domainname));
-}
-
 struct sys_res sys_sysinfo(struct task *t, const struct sys_args *a)
 {
     struct lx_sysinfo si = {
