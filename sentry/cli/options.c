@@ -1,0 +1,393 @@
+/*
+ * options.c: `sentry run` options (DESIGN: the command-line contract).
+ *
+ * One table row per option: name, whether it takes a value, and the function that puts it into the boot
+ * description. Everything that can be wrong with a value is found here, before any process is made.
+ */
+#include "lib/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/alloc.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "lib/parse.h"
+#include "sentry/cli/boot.h"
+#include "sentry/cli/options.h"
+
+struct parse_state {
+    struct boot *b;
+    bool wall_given, cpu_given, workdir_given;
+};
+
+typedef int option_fn(struct parse_state *st, const char *value, struct error *err);
+
+static int set_string(char **slot, const char *value, struct error *err)
+{
+    char *copy = kstrdup(value);
+    if (copy == NULL)
+        return error_set(err, ENOMEM, "no memory");
+    kfree(*slot);
+    *slot = copy;
+    return 0;
+}
+
+static int absolute(const char *path, struct error *err)
+{
+    if (path[0] != '/')
+        return error_set(err, EINVAL, "'%s' is not an absolute path", path);
+    if (strlen(path) >= PATH_MAX)
+        return error_set(err, ENAMETOOLONG, "the path is too long");
+    return 0;
+}
+
+static int opt_env(struct parse_state *st, const char *v, struct error *err)
+{
+    return boot_env_set(st->b, v, err);
+}
+
+static int opt_workdir(struct parse_state *st, const char *v, struct error *err)
+{
+    st->workdir_given = true;
+    int r = absolute(v, err);
+    return r < 0 ? r : set_string(&st->b->cwd, v, err);
+}
+
+static int opt_hostname(struct parse_state *st, const char *v, struct error *err)
+{
+    if (v[0] == '\0' || strlen(v) > 64)
+        return error_set(err, EINVAL, "a host name has 1 to 64 characters");
+    return set_string(&st->b->hostname, v, err);
+}
+
+static int opt_user(struct parse_state *st, const char *v, struct error *err)
+{
+    if (v[0] == '\0')
+        return error_set(err, EINVAL, "empty user");
+    return set_string(&st->b->user, v, err);
+}
+
+static int opt_writable(struct parse_state *st, const char *v, struct error *err)
+{
+    (void)v;
+    (void)err;
+    st->b->writable = true;
+    return 0;
+}
+
+static int opt_tmpfs(struct parse_state *st, const char *v, struct error *err)
+{
+    struct boot *b = st->b;
+    const char *colon = strchr(v, ':');
+    size_t n = colon != NULL ? (size_t)(colon - v) : strlen(v);
+    uint64_t size = 0;
+
+    int r = absolute(v, err);
+    if (r == 0 && colon != NULL)
+        r = parse_size(colon + 1, &size, err);
+    if (r < 0)
+        return r;
+    if (b->ntmpfs >= BOOT_MAX_TMPFS)
+        return error_set(err, E2BIG, "more than %d tmpfs mounts", BOOT_MAX_TMPFS);
+    char *path = kstrndup(v, n);
+    if (path == NULL)
+        return error_set(err, ENOMEM, "no memory");
+    b->tmpfs[b->ntmpfs++] = (struct boot_tmpfs){path, size};
+    return 0;
+}
+
+static int opt_volume(struct parse_state *st, const char *v, struct error *err)
+{
+    struct boot *b = st->b;
+    char host[PATH_MAX];
+    const char *first = strchr(v, ':');
+    const char *second = first != NULL ? strchr(first + 1, ':') : NULL;
+
+    if (second == NULL || strcmp(second, ":ro") != 0)
+        return error_set(err, EINVAL, "'%s' is not HOST:GUEST:ro (volumes are read-only)", v);
+    if ((size_t)(first - v) >= sizeof(host) || first == v)
+        return error_set(err, EINVAL, "bad host path in '%s'", v);
+    memcpy(host, v, (size_t)(first - v));
+    host[first - v] = '\0';
+    int r = absolute(first + 1, err);
+    if (r < 0)
+        return r;
+    if (b->nvolumes >= BOOT_MAX_VOLUMES)
+        return error_set(err, E2BIG, "more than %d volumes", BOOT_MAX_VOLUMES);
+    int fd = open(host, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, errno, "%s", host);
+    char *guest = kstrndup(first + 1, (size_t)(second - first - 1));
+    if (guest == NULL) {
+        (void)close(fd);
+        return error_set(err, ENOMEM, "no memory");
+    }
+    b->volumes[b->nvolumes++] = (struct boot_volume){fd, guest};
+    return 0;
+}
+
+static int opt_timeout(struct parse_state *st, const char *v, struct error *err)
+{
+    st->wall_given = true;
+    return parse_duration(v, &st->b->limits.wall_ns, err);
+}
+
+static int opt_cpu_time(struct parse_state *st, const char *v, struct error *err)
+{
+    st->cpu_given = true;
+    return parse_duration(v, &st->b->limits.cpu_ns, err);
+}
+
+static int opt_memory(struct parse_state *st, const char *v, struct error *err)
+{
+    return parse_size(v, &st->b->limits.memory, err);
+}
+
+static int opt_cpus(struct parse_state *st, const char *v, struct error *err)
+{
+    uint64_t milli;
+    int r = parse_milli(v, &milli, err);
+    if (r < 0)
+        return r;
+    if (milli < 10 || milli > 1024000)
+        return error_set(err, ERANGE, "cpus: 0.01 to 1024");
+    st->b->limits.cpus_milli = (uint32_t)milli;
+    return 0;
+}
+
+static int opt_pids(struct parse_state *st, const char *v, struct error *err)
+{
+    return parse_u64(v, 1, 4096, &st->b->limits.pids, err);
+}
+
+static int opt_files(struct parse_state *st, const char *v, struct error *err)
+{
+    return parse_u64(v, 3, 1048576, &st->b->limits.files, err);
+}
+
+static int opt_file_size(struct parse_state *st, const char *v, struct error *err)
+{
+    return parse_size(v, &st->b->limits.file_size, err);
+}
+
+static int opt_disk(struct parse_state *st, const char *v, struct error *err)
+{
+    return parse_size(v, &st->b->limits.disk, err);
+}
+
+static int opt_output(struct parse_state *st, const char *v, struct error *err)
+{
+    return parse_size(v, &st->b->limits.output, err);
+}
+
+static int open_output(const char *path, int *slot, struct error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return error_errno(err, errno, "%s", path);
+    if (*slot > 2)
+        (void)close(*slot);
+    *slot = fd;
+    return 0;
+}
+
+static int opt_strace(struct parse_state *st, const char *v, struct error *err)
+{
+    st->b->strace = true;
+    if (v != NULL)
+        return open_output(v, &st->b->strace_fd, err);
+    return 0;
+}
+
+static int opt_log(struct parse_state *st, const char *v, struct error *err)
+{
+    int r = log_parse_spec(v, err);
+    return r < 0 ? r : set_string(&st->b->log_spec, v, err);
+}
+
+static int opt_tty(struct parse_state *st, const char *v, struct error *err)
+{
+    (void)v;
+    (void)err;
+    st->b->tty = true;
+    return 0;
+}
+
+static int opt_platform(struct parse_state *st, const char *v, struct error *err)
+{
+    (void)st;
+    if (strcmp(v, "auto") == 0 || strcmp(v, "unotify") == 0)
+        return 0;
+    if (strcmp(v, "ptrace") == 0)
+        return error_set(err, ENOTSUP, "the ptrace platform is not built");
+    return error_set(err, EINVAL, "'%s': auto or unotify", v);
+}
+
+enum value_use { VALUE_NONE, VALUE_REQUIRED, VALUE_OPTIONAL /* only as --name=value */ };
+
+static const struct option_row {
+    const char *name;
+    enum value_use value;
+    option_fn *fn;
+} rows[] = {
+    {"env", VALUE_REQUIRED, opt_env},
+    {"workdir", VALUE_REQUIRED, opt_workdir},
+    {"hostname", VALUE_REQUIRED, opt_hostname},
+    {"user", VALUE_REQUIRED, opt_user},
+    {"writable", VALUE_NONE, opt_writable},
+    {"tmpfs", VALUE_REQUIRED, opt_tmpfs},
+    {"volume", VALUE_REQUIRED, opt_volume},
+    {"timeout", VALUE_REQUIRED, opt_timeout},
+    {"cpu-time", VALUE_REQUIRED, opt_cpu_time},
+    {"memory", VALUE_REQUIRED, opt_memory},
+    {"cpus", VALUE_REQUIRED, opt_cpus},
+    {"pids", VALUE_REQUIRED, opt_pids},
+    {"files", VALUE_REQUIRED, opt_files},
+    {"file-size", VALUE_REQUIRED, opt_file_size},
+    {"disk", VALUE_REQUIRED, opt_disk},
+    {"output", VALUE_REQUIRED, opt_output},
+    {"strace", VALUE_OPTIONAL, opt_strace},
+    {"log", VALUE_REQUIRED, opt_log},
+    {"tty", VALUE_NONE, opt_tty},
+    {"platform", VALUE_REQUIRED, opt_platform},
+};
+
+static int apply_option(struct parse_state *st, const char *arg, const char *next, int *ret_used,
+                        struct error *err)
+{
+    const char *name = arg + 2;
+    size_t n = strcspn(name, "=");
+    const char *value = name[n] == '=' ? name + n + 1 : NULL;
+
+    *ret_used = 1;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct option_row *row = &rows[i];
+        if (strlen(row->name) != n || strncmp(row->name, name, n) != 0)
+            continue;
+        if (row->value == VALUE_NONE && value != NULL)
+            return error_set(err, EINVAL, "--%s takes no value", row->name);
+        if (row->value == VALUE_REQUIRED && value == NULL) {
+            if (next == NULL)
+                return error_set(err, EINVAL, "--%s needs a value", row->name);
+            value = next;
+            *ret_used = 2;
+        }
+        int r = row->fn(st, value, err);
+        return r < 0 ? error_prefix(err, "--%s", row->name) : 0;
+    }
+    return error_set(err, EINVAL, "unknown option --%.*s (see 'sentry help run')", (int)MIN(n, 64u), name);
+}
+
+static bool directory_empty(int fd)
+{
+    struct stat st;
+    static const char *const usual[] = {"bin", "usr", "etc", "lib", "sbin", "opt", "app", "home"};
+    for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
+        if (fstatat(fd, usual[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+            return false;
+    }
+    /* Anything else but an empty directory (link count 2, no entry) is given a chance. */
+    return fstat(fd, &st) == 0 && st.st_nlink <= 2 && st.st_size <= 4096 &&
+           faccessat(fd, "init", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+static int open_image(struct boot *b, const char *path, struct error *err)
+{
+    struct stat st;
+    b->image_fd = open(path, O_PATH | O_CLOEXEC);
+    if (b->image_fd < 0)
+        return error_errno(err, errno, "image %s", path);
+    if (fstat(b->image_fd, &st) < 0)
+        return error_errno(err, errno, "image %s", path);
+    if (!S_ISDIR(st.st_mode))
+        return error_set(err, ENOTDIR, "image %s is not a directory", path);
+    if (faccessat(b->image_fd, ".", R_OK | X_OK, AT_EACCESS) < 0)
+        return error_errno(err, errno, "image %s", path);
+    if (directory_empty(b->image_fd))
+        return error_set(err, ENOENT, "image %s is empty", path);
+    return 0;
+}
+
+static int copy_argv(struct boot *b, int argc, char **argv, struct error *err)
+{
+    b->argv = kalloc_array((size_t)argc + 1, sizeof(char *));
+    if (b->argv == NULL)
+        return error_set(err, ENOMEM, "no memory");
+    for (int i = 0; i < argc; i++) {
+        b->argv[i] = kstrdup(argv[i]);
+        if (b->argv[i] == NULL)
+            return error_set(err, ENOMEM, "no memory");
+    }
+    return 0;
+}
+
+/* The safe environment: nothing of the caller's but TERM on a terminal. */
+static int default_env(struct boot *b, struct error *err)
+{
+    static const char *const defaults[] = {
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
+        "LANG=C.UTF-8"};
+    char term[96] = "TERM=";
+    const char *t = getenv("TERM");
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_LEN(defaults) && r == 0; i++) {
+        char key[16] = {0};
+        memcpy(key, defaults[i], MIN(strcspn(defaults[i], "="), sizeof(key) - 1));
+        if (!boot_env_has(b, key))
+            r = boot_env_set(b, defaults[i], err);
+    }
+    if (r == 0 && t != NULL && strlen(t) < 80 && isatty(1) && !boot_env_has(b, "TERM")) {
+        strcat(term, t);
+        r = boot_env_set(b, term, err);
+    }
+    return r;
+}
+
+static int finish(struct parse_state *st, struct error *err)
+{
+    struct boot *b = st->b;
+    int r = default_env(b, err);
+    if (r == 0 && b->cwd == NULL)
+        r = set_string(&b->cwd, "/tmp", err);
+    if (r == 0 && b->hostname == NULL)
+        r = set_string(&b->hostname, "sentry", err);
+    if (b->tty && !st->wall_given)
+        b->limits.wall_ns = 0;
+    if (b->tty && !st->cpu_given)
+        b->limits.cpu_ns = 0;
+    return r;
+}
+
+int options_parse_run(int argc, char **argv, struct boot *b, struct error *err)
+{
+    struct parse_state st = {.b = b};
+    int i = 1, used, r;
+
+    while (i < argc && strncmp(argv[i], "--", 2) == 0 && argv[i][2] != '\0') {
+        r = apply_option(&st, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used, err);
+        if (r < 0)
+            return r;
+        i += used;
+    }
+    if (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0)
+        return error_set(err, EINVAL, "unknown option %.64s (see 'sentry help run')", argv[i]);
+    if (i >= argc || strcmp(argv[i], "--") == 0)
+        return error_set(err, EINVAL, "no image given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
+    const char *image = argv[i++];
+    if (i < argc && strcmp(argv[i], "--") == 0)
+        i++;
+    if (i >= argc)
+        return error_set(err, EINVAL, "no program given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
+    if (argv[i][0] == '\0')
+        return error_set(err, EINVAL, "the program's name is empty");
+    r = open_image(b, image, err);
+    if (r == 0)
+        r = copy_argv(b, argc - i, argv + i, err);
+    return r < 0 ? r : finish(&st, err);
+}
