@@ -32,6 +32,7 @@ struct gofer_client {
     int sock; /* -1: dead */
     uint32_t tag;
     uint32_t nroots;
+    unsigned spins;
     struct gofer_attr *roots; /* [nroots] */
     uint8_t request[REQUEST_MAX];
     uint8_t reply[GOFER_MSG_MAX + 1]; /* one more, to end a link's target with a NUL */
@@ -93,7 +94,7 @@ static int call(struct gofer_client *c, const struct gofer_out *out, struct repl
     memcpy(c->request, &sent, sizeof(sent));
     if (fd_send(c->sock, c->request, out->size, NULL, 0, 0) != (int64_t)out->size)
         return client_break(c, r);
-    int64_t n = fd_recv(c->sock, c->reply, GOFER_MSG_MAX, r->fds, REPLY_FDS, &r->nfds, 0);
+    int64_t n = gofer_recv(c->sock, c->reply, GOFER_MSG_MAX, r->fds, REPLY_FDS, &r->nfds, c->spins);
     struct gofer_header h;
     if (n < (int64_t)sizeof(h))
         return client_break(c, r);
@@ -193,6 +194,7 @@ int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client 
         return error_set(err, ENOMEM, "no memory for the gofer's client");
     }
     c->sock = sock_fd;
+    c->spins = gofer_spins();
     int rc = client_open(c, nroots, err);
     if (rc < 0) {
         gofer_client_free(c);

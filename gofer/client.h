@@ -11,8 +11,9 @@
  * protocol, died, or let a request wait for GOFER_TIMEOUT_MS, the client is dead: the socket is
  * closed and this and every later call returns -EIO.
  */
-#include "gofer/proto.h"
 #include "lib/compiler.h"
+
+#include "gofer/proto.h"
 
 struct error;
 struct gofer_client;

@@ -76,8 +76,7 @@ static struct node *find(const struct nodes *t, uint64_t hash, uint32_t parent, 
                          size_t len)
 {
     struct hash_node *h;
-    hash_for_each_match(h, &t->by_name, hash)
-    {
+    hash_for_each_match (h, &t->by_name, hash) {
         struct node *n = hash_entry(h, struct node, link);
         if (n->parent == parent && n->name_len == len && memcmp(n->name, name, len) == 0)
             return n;

@@ -7,6 +7,7 @@
  * ends at a root; it is at most GOFER_DEPTH_MAX long. Makes no host call.
  */
 #include "lib/compiler.h"
+
 #include "lib/hash.h"
 
 #define GOFER_DEPTH_MAX 2048u

@@ -6,7 +6,17 @@
  */
 #include "gofer/proto.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <string.h>
+
+#include <sys/socket.h>
+
+#include "lib/fdio.h"
+
+enum {
+    SPINS = 100
+}; /* about 40 microseconds */
 
 void gofer_out_init(struct gofer_out *o, void *buf, size_t cap)
 {
@@ -103,6 +113,25 @@ const char *gofer_get_xattr_name(struct gofer_in *in, size_t *ret_len)
 bool gofer_in_done(const struct gofer_in *in)
 {
     return !in->bad && in->left == 0;
+}
+
+unsigned gofer_spins(void)
+{
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) < 2)
+        return 0;
+    return SPINS;
+}
+
+int64_t gofer_recv(int sock, void *buf, size_t n, int *fds, size_t max_fds, size_t *ret_nfds,
+                   unsigned spins)
+{
+    for (unsigned i = 0; i < spins; i++) {
+        int64_t got = fd_recv(sock, buf, n, fds, max_fds, ret_nfds, MSG_DONTWAIT);
+        if (got != -EAGAIN)
+            return got;
+    }
+    return fd_recv(sock, buf, n, fds, max_fds, ret_nfds, 0);
 }
 
 bool gofer_name_valid(const char *name, size_t len)

@@ -217,6 +217,15 @@ const char *gofer_get_xattr_name(struct gofer_in *in, size_t *ret_len);
 /* True when nothing was missing and nothing is left over. */
 MUST_CHECK bool gofer_in_done(const struct gofer_in *in);
 
+/*
+ * fd_recv that looks for the message a number of times before it goes to sleep: the other side
+ * answers within some microseconds, and to be woken takes longer than that.
+ */
+MUST_CHECK int64_t gofer_recv(int sock, void *buf, size_t n, int *fds, size_t max_fds,
+                              size_t *ret_nfds, unsigned spins);
+/* How often to look on this machine: 0 where the other side could not run meanwhile. */
+unsigned gofer_spins(void);
+
 /* 1..255 bytes, no '/', no NUL, not "." and not "..". */
 MUST_CHECK bool gofer_name_valid(const char *name, size_t len);
 /* 1..255 bytes, no NUL: the name of an extended attribute. */

@@ -301,11 +301,11 @@ int server_handle(struct server *s, size_t size, struct server_reply *ret)
     return 0;
 }
 
-int server_run(struct server *s, int sock)
+int server_run(struct server *s, int sock, unsigned spins)
 {
     for (;;) {
         size_t nfds;
-        int64_t n = fd_recv(sock, s->request, sizeof(s->request), NULL, 0, &nfds, 0);
+        int64_t n = gofer_recv(sock, s->request, sizeof(s->request), NULL, 0, &nfds, spins);
         if (n == 0 || n == -ECONNRESET)
             return 0;
         if (n == -EMSGSIZE)

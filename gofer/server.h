@@ -5,9 +5,10 @@
  * Requests are hostile input. A request that is well-formed but cannot be done gets an errno; a
  * malformed one ends the connection, and there is only one.
  */
+#include "lib/compiler.h"
+
 #include "gofer/proto.h"
 #include "gofer/tree.h"
-#include "lib/compiler.h"
 
 struct server {
     struct tree tree;
@@ -30,5 +31,6 @@ void server_free(struct server *s);
 /* Handles size bytes in s->request. -EPROTO: malformed, hang up. */
 MUST_CHECK int server_handle(struct server *s, size_t size, struct server_reply *ret);
 
-/* Serves sock: 0 when the client hung up, -EPROTO when it sent nonsense, or -errno. */
-MUST_CHECK int server_run(struct server *s, int sock);
+/* Serves sock; spins as for gofer_recv. Returns 0 when the client hung up, -EPROTO when it sent
+ * nonsense, or -errno. */
+MUST_CHECK int server_run(struct server *s, int sock, unsigned spins);

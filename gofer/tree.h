@@ -6,9 +6,10 @@
  * bounded number of directories stays open as O_PATH in a least-recently-used cache. Everything
  * returns >= 0 or -errno of the host. Single-threaded; server.c is the only caller.
  */
+#include "lib/compiler.h"
+
 #include "gofer/nodes.h"
 #include "gofer/proto.h"
-#include "lib/compiler.h"
 #include "lib/list.h"
 
 enum {
