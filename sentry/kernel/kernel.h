@@ -38,7 +38,6 @@ struct kernel {
     uint32_t unsupported[512];    /* refused calls by number, for the report */
     uint32_t pids_peak;
     uint64_t start_files, start_file_size; /* RLIMIT_NOFILE and RLIMIT_FSIZE of the first process */
-    uint64_t memory_limit; /* bytes, as /proc/meminfo and sysinfo show it */
 };
 
 extern struct kernel kernel;
