@@ -215,8 +215,8 @@ int kernel_start_init(const struct kernel_start *start, struct error *err)
     kfree(path);
     if (r < 0)
         return error_errno(err, -r, "%s", start->argv[0]);
-    if (start->tty)
-        tty_console_attach(t);
+    if (start->console != NULL)
+        tty_console_control(start->console, task_session(t), t->group->pgrp->id);
     dispatch_start(t);
     return 0;
 }

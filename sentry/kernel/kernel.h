@@ -10,6 +10,7 @@
 
 struct mount;
 struct super;
+struct tty_master;
 struct task;
 struct thread_group;
 struct error;
@@ -55,7 +56,7 @@ struct kernel_start {
     uint64_t caps; /* effective, permitted and bounding */
     int stdio[3];  /* host descriptors, owned by the kernel from here on; -1: none */
     struct file *stdio_files[3]; /* or guest files (a pty), borrowed; NULL: use stdio */
-    bool tty;      /* stdio_files are the controlling terminal of the first process */
+    struct tty_master *console; /* of the first process's session (--tty), or NULL */
 };
 /* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve. */
 int kernel_start_init(const struct kernel_start *start, struct error *err) MUST_CHECK;

@@ -1,0 +1,9 @@
+#pragma once
+/*
+ * The commands of `sentry`: argv[0] is the command's own name; the result is the exit status.
+ */
+int cmd_run(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+int cmd_syscalls(int argc, char **argv);
+int cmd_help(int argc, char **argv);

@@ -1,0 +1,64 @@
+/*
+ * help.c: `sentry help` and `sentry version`.
+ */
+#include "lib/compiler.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sentry/cli/cli.h"
+#include "sentry/kernel/uts.h"
+
+static const char general[] =
+    "usage: sentry COMMAND\n"
+    "\n"
+    "  run [OPTIONS] IMAGE [--] PROG [ARGS...]   run a program in a sandbox\n"
+    "  doctor                                    what this host offers, and what is missing\n"
+    "  syscalls [--json]                         the system calls that are implemented\n"
+    "  version                                   the version\n"
+    "  help [run]                                this text, or the options of run\n";
+
+static const char run_text[] =
+    "usage: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]\n"
+    "\n"
+    "IMAGE is a directory that holds a root file system. It is never written.\n"
+    "\n"
+    "  --env K=V            set a variable (the caller's environment is not passed on)\n"
+    "  --workdir DIR        working directory (default /tmp)\n"
+    "  --hostname NAME      host name (default sentry)\n"
+    "  --user UID[:GID]|NAME  default 65534; 0 is the emulated root\n"
+    "  --writable           an overlay in memory: writes vanish with the run\n"
+    "  --tmpfs PATH[:SIZE]  an empty file system in memory\n"
+    "  --volume HOST:GUEST:ro  a directory of the host, read-only\n"
+    "  --timeout DUR        wall time limit (default 60s; 0: none)\n"
+    "  --cpu-time DUR       CPU time limit (default 60s; 0: none)\n"
+    "  --memory SIZE        memory limit (default 512M)\n"
+    "  --pids N             tasks at once (default 256)\n"
+    "  --files N            descriptors of a process (default 1024)\n"
+    "  --file-size SIZE     size of one file (default 64M)\n"
+    "  --disk SIZE          all files in memory together (default 64M)\n"
+    "  --output SIZE        bytes on each of stdout and stderr (default 8M)\n"
+    "  --strace[=FILE]      print every system call\n"
+    "  --log SPEC           for example fs:D,mm:I\n"
+    "  --tty                the program gets a terminal\n"
+    "  --platform auto|unotify\n"
+    "\n"
+    "Exit status: the program's own, 128+N for signal N, 124 for a limit, 125 when the sandbox could\n"
+    "not start, 126/127 when PROG cannot be executed / is not found.\n";
+
+int cmd_help(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "run") == 0)
+        (void)fputs(run_text, stdout);
+    else
+        (void)fputs(general, stdout);
+    return 0;
+}
+
+int cmd_version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    (void)printf("sentry %s\n", SENTRY_VERSION);
+    return 0;
+}

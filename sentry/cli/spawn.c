@@ -1,0 +1,236 @@
+/*
+ * spawn.c: the monitor makes the gofer and the sentry.
+ *
+ * The gofer is a program of its own (sentry-gofer beside our own executable), started with the image as
+ * descriptor 3 and its socket as 4. The sentry is a fork of the monitor in new user, pid, mount, net,
+ * ipc, uts and cgroup namespaces: it is pid 1 there, so its death kills every guest. Its uid map has one
+ * entry: the caller's uid, or for root a high uid of its own that owns nothing on the host.
+ * The child waits for its map before it goes on.
+ */
+#include "lib/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/log.h"
+#include "sentry/cli/boot.h"
+#include "sentry/cli/spawn.h"
+
+enum { GOFER_FD_IMAGE = 3, GOFER_FD_SOCK = 4, GOFER_FD_VOLUMES = 5, FD_SHIFT = 64 };
+
+/* Sandboxes of root run under host uids of this range: nobody's. */
+enum { HIGH_UID_BASE = 0x70000000, HIGH_UID_COUNT = 0x0ffffff };
+
+/* -- gofer ------------------------------------------------------------------------------------------- */
+
+static int gofer_path(char *buf, size_t cap)
+{
+    ssize_t n = readlink("/proc/self/exe", buf, cap - 1);
+    if (n < 0)
+        return -errno;
+    buf[n] = '\0';
+    char *slash = strrchr(buf, '/');
+    if (slash == NULL || (size_t)(slash - buf) + sizeof("/sentry-gofer") > cap)
+        return -ENAMETOOLONG;
+    memcpy(slash, "/sentry-gofer", sizeof("/sentry-gofer"));
+    return 0;
+}
+
+NORETURN static void gofer_child(const struct boot *b, int sock, const char *path)
+{
+    char roots[16];
+    int fds[BOOT_MAX_VOLUMES + 2];
+    size_t n = 0;
+
+    /* First out of the way of the fixed numbers, then into place. */
+    fds[n++] = fcntl(b->image_fd, F_DUPFD_CLOEXEC, FD_SHIFT);
+    fds[n++] = fcntl(sock, F_DUPFD_CLOEXEC, FD_SHIFT);
+    for (size_t i = 0; i < b->nvolumes; i++)
+        fds[n++] = fcntl(b->volumes[i].fd, F_DUPFD_CLOEXEC, FD_SHIFT);
+    for (size_t i = 0; i < n; i++) {
+        if (fds[i] < 0 || dup2(fds[i], GOFER_FD_IMAGE + (int)i) < 0)
+            _exit(126);
+    }
+    (void)syscall(SYS_close_range, (unsigned)(GOFER_FD_IMAGE + (int)n), ~0u, 0);
+    int null = open("/dev/null", O_RDWR);
+    if (null >= 0) {
+        (void)dup2(null, 0);
+        (void)dup2(null, 1);
+        if (null > 2)
+            (void)close(null);
+    }
+    (void)snprintf(roots, sizeof(roots), "%zu", 1 + b->nvolumes);
+    char *const envp[] = {NULL};
+    if (b->log_spec != NULL)
+        (void)execle(path, "sentry-gofer", "--roots", roots, "--log", b->log_spec, (char *)NULL, envp);
+    else
+        (void)execle(path, "sentry-gofer", "--roots", roots, (char *)NULL, envp);
+    _exit(127);
+}
+
+static int gofer_start(const struct boot *b, int sock, pid_t *ret_pid, struct error *err)
+{
+    char path[PATH_MAX];
+    int r = gofer_path(path, sizeof(path));
+    if (r < 0)
+        return error_errno(err, -r, "finding sentry-gofer");
+    if (access(path, X_OK) < 0)
+        return error_errno(err, errno, "%s", path);
+    pid_t pid = fork();
+    if (pid < 0)
+        return error_errno(err, errno, "fork");
+    if (pid == 0)
+        gofer_child(b, sock, path);
+    *ret_pid = pid;
+    return 0;
+}
+
+/* -- sentry ------------------------------------------------------------------------------------------ */
+
+static int write_proc(pid_t pid, const char *file, const char *text)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t n = write(fd, text, strlen(text));
+    int r = n < 0 ? -errno : 0;
+    (void)close(fd);
+    return r;
+}
+
+static int write_maps(pid_t pid, struct error *err)
+{
+    char text[64];
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    if (uid == 0) {
+        uid = HIGH_UID_BASE + (uid_t)pid % HIGH_UID_COUNT;
+        gid = uid;
+    }
+    (void)snprintf(text, sizeof(text), "0 %u 1\n", uid);
+    int r = write_proc(pid, "uid_map", text);
+    if (r == 0)
+        r = write_proc(pid, "setgroups", "deny");
+    if (r == -ENOENT)
+        r = 0;
+    (void)snprintf(text, sizeof(text), "0 %u 1\n", gid);
+    if (r == 0)
+        r = write_proc(pid, "gid_map", text);
+    return r < 0 ? error_errno(err, -r, "mapping the user of the sandbox") : 0;
+}
+
+static int sentry_settle(int go)
+{
+    char byte;
+    if (read(go, &byte, 1) != 1)
+        return -EPIPE;
+    (void)close(go);
+    if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+        return -errno;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return -errno;
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return -errno;
+    return 0;
+}
+
+static pid_t fork_into(unsigned long flags)
+{
+    return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static int sentry_start(struct boot *b, int control, int peer, int gofer_sock, pid_t *ret_pid,
+                        struct error *err)
+{
+    int go[2];
+    if (pipe2(go, O_CLOEXEC) < 0)
+        return error_errno(err, errno, "pipe");
+    pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC |
+                          CLONE_NEWUTS | CLONE_NEWCGROUP);
+    if (pid < 0) {
+        int e = errno;
+        (void)close(go[0]);
+        (void)close(go[1]);
+        return error_errno(err, e, "new user, pid, mount, net, ipc, uts and cgroup namespaces");
+    }
+    if (pid == 0) {
+        (void)close(go[1]);
+        (void)close(peer);
+        int r = sentry_settle(go[0]);
+        if (r < 0)
+            _exit(125);
+        sentry_main(b, control, gofer_sock);
+    }
+    (void)close(go[0]);
+    int r = write_maps(pid, err);
+    if (r == 0 && write(go[1], "g", 1) != 1)
+        r = error_set(err, EPIPE, "the sentry ended at once");
+    (void)close(go[1]);
+    *ret_pid = pid;
+    return r;
+}
+
+/* -- both ---------------------------------------------------------------------------------------------- */
+
+static void kill_and_reap(pid_t pid, int *ret_status)
+{
+    if (pid <= 0)
+        return;
+    (void)kill(pid, SIGKILL);
+    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
+{
+    int ignored;
+    kill_and_reap(sb->sentry, ret_sentry_status);
+    kill_and_reap(sb->gofer, &ignored);
+    if (sb->control >= 0)
+        (void)close(sb->control);
+    *sb = (struct sandbox){.control = -1};
+}
+
+int sandbox_start(struct boot *b, struct sandbox *ret_sb, struct error *err)
+{
+    struct sandbox sb = {.control = -1};
+    int gofer_pair[2], control_pair[2], status;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gofer_pair) < 0)
+        return error_errno(err, errno, "socketpair");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control_pair) < 0) {
+        int e = errno;
+        (void)close(gofer_pair[0]);
+        (void)close(gofer_pair[1]);
+        return error_errno(err, e, "socketpair");
+    }
+    sb.control = control_pair[0];
+    int r = gofer_start(b, gofer_pair[1], &sb.gofer, err);
+    (void)close(gofer_pair[1]);
+    if (r == 0)
+        r = sentry_start(b, control_pair[1], control_pair[0], gofer_pair[0], &sb.sentry, err);
+    (void)close(gofer_pair[0]);
+    (void)close(control_pair[1]);
+    if (r < 0) {
+        sandbox_end(&sb, &status);
+        return r;
+    }
+    *ret_sb = sb;
+    return 0;
+}

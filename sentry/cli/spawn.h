@@ -1,0 +1,20 @@
+#pragma once
+/*
+ * The processes of one sandbox, made by the monitor.
+ */
+#include "lib/compiler.h"
+
+#include <sys/types.h>
+
+struct boot;
+struct error;
+
+struct sandbox {
+    pid_t sentry, gofer;
+    int control; /* SOCK_SEQPACKET to the sentry */
+};
+
+/* Starts gofer and sentry with the description. On failure nothing is left running. */
+int sandbox_start(struct boot *b, struct sandbox *ret_sb, struct error *err) MUST_CHECK;
+/* Kills what still lives and reaps both; *ret_sentry_status is the sentry's wait status. */
+void sandbox_end(struct sandbox *sb, int *ret_sentry_status);
