@@ -193,12 +193,13 @@ static int init_find(struct task *t, const struct kernel_start *start, char *pat
     }
 }
 
-int kernel_start_init(const struct kernel_start *start, struct error *err)
+int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err)
 {
     struct task *t = NULL;
     struct exec_strings strings = {0};
     struct file *file = NULL;
 
+    *ret_exec = false;
     int r = init_make(start, &t, err);
     if (r < 0)
         return err->code != 0 ? r : error_errno(err, -r, "first process");
@@ -213,8 +214,10 @@ int kernel_start_init(const struct kernel_start *start, struct error *err)
     exec_strings_done(&strings);
     file_put(file);
     kfree(path);
-    if (r < 0)
+    if (r < 0) {
+        *ret_exec = true;
         return error_errno(err, -r, "%s", start->argv[0]);
+    }
     if (start->console != NULL)
         tty_console_control(start->console, task_session(t), t->group->pgrp->id);
     dispatch_start(t);

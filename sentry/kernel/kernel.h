@@ -58,7 +58,8 @@ struct kernel_start {
     struct file *stdio_files[3]; /* or guest files (a pty), borrowed; NULL: use stdio */
     struct tty_master *console; /* of the first process's session (--tty), or NULL */
 };
-/* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve. */
-int kernel_start_init(const struct kernel_start *start, struct error *err) MUST_CHECK;
+/* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve, then *ret_exec says that it was
+ * the program that could not be executed. */
+int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err) MUST_CHECK;
 /* Runs events until the first process has ended (kernel.ended) or the sandbox failed. */
 void kernel_run(void);

@@ -1,0 +1,174 @@
+/*
+ * sentry_main.c: the sentry process, from its namespaces to the last message.
+ *
+ *   1. platform: namespaces of the guests, zygote, listener (everything that needs privileges)
+ *   2. confinement: empty root, no capability, seccomp
+ *   3. kernel: mounts over the gofer, the first process
+ *   4. the worker loop, until the first process has ended
+ *   5. one message to the monitor
+ */
+#include "lib/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gofer/client.h"
+#include "lib/assert.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "platform/confine/confine.h"
+#include "sentry/cli/boot.h"
+#include "sentry/cli/console.h"
+#include "sentry/cli/mounts.h"
+#include "sentry/host/host.h"
+#include "sentry/kernel/cred.h"
+#include "sentry/kernel/kernel.h"
+#include "sentry/kernel/limits.h"
+#include "sentry/kernel/task.h"
+
+enum { EXIT_START = 125, EXIT_NOEXEC = 126, EXIT_NOTFOUND = 127, THREAD_MARGIN = 16 };
+
+static int control_fd = -1;
+
+static void tell(struct boot_message *m)
+{
+    m->cpu_ns = kernel.init != NULL ? thread_group_cputime(kernel.init) : 0;
+    m->syscalls = kernel.nsyscalls;
+    m->pids_peak = kernel.pids_peak;
+    m->disk_peak = limit_peak(LIMIT_DISK_BYTES);
+    (void)!send(control_fd, m, sizeof(*m), MSG_NOSIGNAL);
+}
+
+NORETURN static void fail(int status, const struct error *err)
+{
+    struct boot_message m = {.kind = BOOT_FAILED, .status = status};
+    (void)snprintf(m.text, sizeof(m.text), "%s", err->text);
+    tell(&m);
+    _exit(status);
+}
+
+/* A broken promise of our own code (KASSERT). */
+static void assertion_failed(const char *text)
+{
+    struct boot_message m = {.kind = BOOT_ENDED};
+    (void)snprintf(m.text, sizeof(m.text), "assertion failed: %s", text);
+    tell(&m);
+    _exit(EXIT_START);
+}
+
+static void raise_file_limit(void)
+{
+    struct rlimit rl;
+    if (getrlimit(RLIMIT_NOFILE, &rl) == 0 && rl.rlim_cur < rl.rlim_max) {
+        rl.rlim_cur = rl.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &rl);
+    }
+}
+
+static void set_limits(const struct boot_limits *l)
+{
+    limit_set(LIMIT_TASKS, l->pids);
+    limit_set(LIMIT_DISK_BYTES, l->disk);
+    kernel.start_files = l->files;
+    kernel.start_file_size = l->file_size;
+    kernel.memory_limit = l->memory;
+}
+
+static void start_stdio(const struct boot *b, struct kernel_start *start, struct console *con,
+                        struct error *err)
+{
+    for (int i = 0; i < 3; i++)
+        start->stdio[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+    if (!b->tty)
+        return;
+    if (console_begin(con, control_fd, start->stdio[0], start->stdio[1], err) < 0)
+        fail(EXIT_START, err);
+    for (int i = 0; i < 3; i++)
+        start->stdio_files[i] = con->slave;
+    start->console = con->master;
+}
+
+static void start_program(const struct boot *b, struct console *con)
+{
+    struct error err;
+    struct user_ids ids;
+    bool exec_failed;
+
+    error_init(&err);
+    if (user_resolve(b->user, &ids, &err) < 0)
+        fail(EXIT_START, &err);
+    struct kernel_start start = {
+        .argv = (const char *const *)b->argv,
+        .envp = (const char *const *)b->env,
+        .cwd = b->cwd,
+        .uid = ids.uid,
+        .gid = ids.gid,
+        .ngroups = ids.ngroups,
+        .groups = ids.groups,
+        .caps = ids.uid == 0 ? CRED_CAP_ALL : 0,
+    };
+    start_stdio(b, &start, con, &err);
+    int r = kernel_start_init(&start, &exec_failed, &err);
+    if (r < 0)
+        fail(!exec_failed ? EXIT_START : r == -ENOENT ? EXIT_NOTFOUND : EXIT_NOEXEC, &err);
+}
+
+static void setup_log(const struct boot *b)
+{
+    int fd = fcntl(b->log_fd >= 0 ? b->log_fd : 2, F_DUPFD_CLOEXEC, 3);
+    log_set_fd(fd);
+    if (b->log_spec != NULL)
+        (void)!log_parse_spec(b->log_spec, NULL);
+    if (b->strace)
+        host_strace_set_fd(b->strace_fd >= 0 ? b->strace_fd : fd);
+}
+
+void sentry_main(struct boot *b, int control, int gofer_sock)
+{
+    struct error err;
+    struct plat *plat;
+    struct gofer_client *gofer;
+    struct console con = {0};
+
+    control_fd = control;
+    error_init(&err);
+    kassert_set_handler(assertion_failed);
+    setup_log(b);
+    raise_file_limit();
+    uint64_t now = host_clock_monotonic();
+    struct plat_config cfg = {
+        .max_threads = (uint32_t)b->limits.pids + THREAD_MARGIN,
+        .monotonic_offset = -(int64_t)now,
+    };
+    if (plat_unotify_start(&cfg, &plat, &err) < 0)
+        fail(EXIT_START, &err);
+    (void)host_poll_fd();
+    if (confine_sentry(&err) < 0)
+        fail(EXIT_START, &err);
+    if (kernel_init(plat, &err) < 0 ||
+        gofer_client_new(gofer_sock, (uint32_t)b->nvolumes + 1, &gofer, &err) < 0)
+        fail(EXIT_START, &err);
+    kernel.boot_monotonic = now;
+    kernel.strace = b->strace;
+    (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
+    set_limits(&b->limits);
+    if (mounts_make(b, gofer, &err) < 0)
+        fail(EXIT_START, &err);
+    struct boot_message m = {.kind = BOOT_STARTED};
+    start_program(b, &con);
+    tell(&m);
+    kernel_run();
+    if (b->tty)
+        console_end(&con);
+    m = (struct boot_message){.kind = BOOT_ENDED, .status = kernel.exit_status};
+    if (kernel.fatal != NULL)
+        (void)snprintf(m.text, sizeof(m.text), "%s", kernel.fatal);
+    tell(&m);
+    _exit(0);
+}
