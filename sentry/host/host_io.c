@@ -59,7 +59,7 @@ int64_t host_read_nowait(int fd, void *buf, size_t len)
     ssize_t n = preadv2(fd, &iov, 1, -1, RWF_NOWAIT);
     if (n >= 0)
         return n;
-    if (errno != EOPNOTSUPP && errno != ENOTSUP)
+    if (errno != EOPNOTSUPP)
         return errno == EINTR ? -EAGAIN : -errno;
     if (!(host_poll_now(fd, POLLIN) & (POLLIN | POLLHUP | POLLERR)))
         return -EAGAIN;
@@ -75,7 +75,7 @@ int64_t host_write_nowait(int fd, const void *buf, size_t len)
     ssize_t n = pwritev2(fd, &iov, 1, -1, RWF_NOWAIT);
     if (n >= 0)
         return n;
-    if (errno != EOPNOTSUPP && errno != ENOTSUP)
+    if (errno != EOPNOTSUPP)
         return errno == EINTR ? -EAGAIN : -errno;
     uint32_t mode = 0;
     uint64_t size;
