@@ -13,8 +13,12 @@
 struct host_call {
     uint32_t nr;
     uint64_t args[6];
-    uint32_t nargs; /* arguments beyond nargs are not compared: the host ignores them */
+    uint32_t nargs;  /* arguments beyond nargs are not compared: the host ignores them */
+    uint32_t narrow; /* bit i: the host reads only the low 32 bits of argument i */
 };
+
+/* Whether the notification's number and arguments are exactly this call. */
+bool host_call_equals(const struct host_call *call, uint64_t nr, const uint64_t args[6]);
 
 int host_call_munmap(uint64_t addr, uint64_t len, struct host_call *ret_call) MUST_CHECK;
 int host_call_mprotect(uint64_t addr, uint64_t len, uint32_t prot, struct host_call *ret_call)

@@ -1,0 +1,140 @@
+/*
+ * How this works: each constructor checks what its call could do to the platform itself and writes
+ * number and arguments anew, so that what is compared with the notification comes from here and not
+ * from the guest. Argument registers that a call does not use are not compared (nargs).
+ *
+ * The whole list of calls that the host may execute in a guest thread:
+ *
+ *      mmap munmap mprotect mremap madvise         memory; never the platform's own range
+ *      arch_prctl                                  fs and gs base
+ *      clone                                       threads and processes, flags from two fixed sets
+ *      exit                                        end of one thread
+ *      close close_range                           the slot descriptor of a file mapping; start-up
+ *      clock_gettime                               the thread's own CPU time, into its own slot
+ *      rt_sigreturn                                allowed by the filter, from the stub only
+ */
+#include "platform/gate_policy.h"
+
+#include "abi/errno.h"
+#include "abi/mman.h"
+#include "lib/checked.h"
+#include "platform/stub/page.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+static void call_set(struct host_call *c, uint32_t nr, uint32_t nargs, const uint64_t *args)
+{
+    memset(c, 0, sizeof(*c));
+    c->nr = nr;
+    c->nargs = nargs;
+    memcpy(c->args, args, nargs * sizeof(args[0]));
+}
+
+#define CALL_SET(c, nr, ...)                                                                       \
+    call_set((c), (nr), (uint32_t)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)),          \
+             (const uint64_t[]){__VA_ARGS__})
+
+bool host_call_equals(const struct host_call *call, uint64_t nr, const uint64_t args[6])
+{
+    if (nr != call->nr)
+        return false;
+    for (uint32_t i = 0; i < call->nargs; i++) {
+        uint64_t mask = call->narrow & (1u << i) ? UINT32_MAX : UINT64_MAX;
+
+        if ((args[i] & mask) != (call->args[i] & mask))
+            return false;
+    }
+    return true;
+}
+
+/* Whole pages below the end of user space that do not touch the platform's range. */
+static int check_range(uint64_t addr, uint64_t len)
+{
+    uint64_t end;
+
+    if (!page_aligned(addr) || !len || !checked_add(addr, page_up(len), &end) || len > end ||
+        end > STUB_USER_END)
+        return -EINVAL;
+    if (addr < STUB_RANGE_END && end > STUB_RANGE_START)
+        return -EPERM;
+    return 0;
+}
+
+static int check_prot(uint64_t prot)
+{
+    return prot & ~(uint64_t)(LX_PROT_READ | LX_PROT_WRITE | LX_PROT_EXEC) ? -EINVAL : 0;
+}
+
+int host_call_munmap(uint64_t addr, uint64_t len, struct host_call *ret_call)
+{
+    int err = check_range(addr, len);
+
+    if (err)
+        return err;
+    CALL_SET(ret_call, SYS_munmap, addr, len);
+    return 0;
+}
+
+int host_call_mprotect(uint64_t addr, uint64_t len, uint32_t prot, struct host_call *ret_call)
+{
+    int err = check_range(addr, len);
+
+    if (!err)
+        err = check_prot(prot);
+    if (err)
+        return err;
+    CALL_SET(ret_call, SYS_mprotect, addr, len, prot);
+    return 0;
+}
+
+/* Advice that only changes the pages of the range itself; nothing that poisons, locks or survives. */
+static bool advice_allowed(int advice)
+{
+    return (advice >= LX_MADV_NORMAL && advice <= LX_MADV_DONTNEED) || advice == LX_MADV_FREE ||
+           (advice >= LX_MADV_HUGEPAGE && advice <= LX_MADV_NOHUGEPAGE) ||
+           advice == LX_MADV_COLD || advice == LX_MADV_PAGEOUT ||
+           advice == LX_MADV_POPULATE_READ || advice == LX_MADV_POPULATE_WRITE;
+}
+
+int host_call_madvise(uint64_t addr, uint64_t len, int advice, struct host_call *ret_call)
+{
+    int err = check_range(addr, len);
+
+    if (err)
+        return err;
+    if (!advice_allowed(advice))
+        return -EINVAL;
+    CALL_SET(ret_call, SYS_madvise, addr, len, (uint32_t)advice);
+    ret_call->narrow = 1u << 2;
+    return 0;
+}
+
+int host_call_mmap_fixed_anon(uint64_t addr, uint64_t len, uint64_t prot, uint64_t flags,
+                              uint64_t fd, uint64_t off, struct host_call *ret_call)
+{
+    const uint64_t need = LX_MAP_PRIVATE | LX_MAP_ANONYMOUS | LX_MAP_FIXED;
+    const uint64_t may = need | LX_MAP_NORESERVE;
+    int err = check_range(addr, len);
+
+    if (!err)
+        err = check_prot(prot);
+    if (err)
+        return err;
+    if ((flags & need) != need || (flags & ~may) || !page_aligned(off))
+        return -EINVAL;
+    CALL_SET(ret_call, SYS_mmap, addr, len, prot, flags, fd, off);
+    return 0;
+}
+
+int host_call_arch_prctl(uint64_t code, uint64_t addr, struct host_call *ret_call)
+{
+    const uint32_t set_gs = 0x1001, set_fs = 0x1002;
+
+    code = (uint32_t)code;
+    if (code != set_fs && code != set_gs)
+        return -EINVAL;
+    CALL_SET(ret_call, SYS_arch_prctl, code, addr);
+    ret_call->narrow = 1u << 0;
+    return 0;
+}
