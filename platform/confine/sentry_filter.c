@@ -40,14 +40,12 @@ static const int self_calls[] = {
     SCMP_SYS(gettid), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall),
     SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rseq), SCMP_SYS(getrusage), SCMP_SYS(uname),
 };
-#if SENTRY_SANITIZED
 /* What the sanitizers' runtime asks for, also while it reports. */
 static const int sanitizer_calls[] = {
     SCMP_SYS(sigaltstack), SCMP_SYS(rt_sigaction), SCMP_SYS(mmap), SCMP_SYS(mprotect),
     SCMP_SYS(prctl), SCMP_SYS(readlink), SCMP_SYS(getrlimit), SCMP_SYS(prlimit64), SCMP_SYS(openat),
     SCMP_SYS(clone), SCMP_SYS(wait4), SCMP_SYS(ptrace), SCMP_SYS(pipe2), SCMP_SYS(ioctl),
 };
-#endif
 
 static int allow(scmp_filter_ctx f, const int *calls, size_t n)
 {
@@ -107,15 +105,13 @@ int confine_sentry_filter(struct error *err)
         r = allow(f, wait_calls, ARRAY_LEN(wait_calls));
     if (r == 0)
         r = allow(f, self_calls, ARRAY_LEN(self_calls));
-#if SENTRY_SANITIZED
-    if (r == 0)
+    /* Sanitizers need some of the calls whole; the argument rules are those of an ordinary build. */
+    if (r == 0 && SENTRY_SANITIZED)
         r = allow(f, sanitizer_calls, ARRAY_LEN(sanitizer_calls));
-#else
-    if (r == 0)
+    if (r == 0 && !SENTRY_SANITIZED)
         r = allow_memory(f);
-    if (r == 0)
+    if (r == 0 && !SENTRY_SANITIZED)
         r = allow_ioctls(f);
-#endif
     if (r == 0)
         r = allow_fcntl(f);
     if (r == 0)
@@ -123,8 +119,3 @@ int confine_sentry_filter(struct error *err)
     seccomp_release(f);
     return r < 0 ? error_errno(err, -r, "installing the syscall filter") : 0;
 }
-
-#if SENTRY_SANITIZED
-/* The argument rules are those of an ordinary build; sanitizers need the calls whole. */
-UNUSED static int (*const unused_rules[])(scmp_filter_ctx) = {allow_memory, allow_ioctls};
-#endif

@@ -1,0 +1,143 @@
+/*
+ * macro.c: whole commands: start of a sandbox against bubblewrap, runc and runsc where they are
+ * installed; python's start against a chroot; memory of an idle sandbox.
+ */
+#include "bench/bench.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *mutable(const char *s)
+{
+    return (char *)(uintptr_t)s;
+}
+
+static bool installed(const char *name)
+{
+    static const char *const dirs[] = {"/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", dirs[i], name);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Two commands interleaved; prints both medians in ms and the ratio first / second. */
+static void compare_commands(const char *what, char *const a[], char *const b[], int rounds)
+{
+    double x[BENCH_MAX_RUNS], y[BENCH_MAX_RUNS];
+    char out[64];
+    size_t n = 0;
+    for (int i = 0; i < rounds && n < BENCH_MAX_RUNS; i++, n++) {
+        if (run_command(a, out, sizeof(out), &x[n]) != 0 || run_command(b, out, sizeof(out), &y[n]) != 0) {
+            (void)printf("%-34s failed\n", what);
+            return;
+        }
+    }
+    double mx = median(x, n), my = median(y, n);
+    (void)printf("%-34s %8.2f ms %8.2f ms %8.2f\n", what, mx / 1e6, my / 1e6, mx / my);
+    (void)fflush(stdout);
+}
+
+/* Kilobytes of proportional set size of a process, from /proc/PID/smaps_rollup. */
+static long pss_kib(pid_t pid)
+{
+    char path[64], line[256];
+    long kib = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (f == NULL)
+        return 0;
+    while (fgets(line, sizeof(line), f) != NULL) {
+        if (strncmp(line, "Pss:", 4) == 0)
+            kib = strtol(line + 4, NULL, 10);
+    }
+    (void)fclose(f);
+    return kib;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[64], line[512];
+    pid_t ppid = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (f == NULL)
+        return 0;
+    if (fgets(line, sizeof(line), f) != NULL) {
+        const char *close = strrchr(line, ')');
+        if (close != NULL && strlen(close) > 4)
+            ppid = (pid_t)strtol(close + 4, NULL, 10);
+    }
+    (void)fclose(f);
+    return ppid;
+}
+
+/* PSS of pid and everything below it. */
+static long tree_pss(pid_t root)
+{
+    long sum = pss_kib(root);
+    DIR *d = opendir("/proc");
+    struct dirent *e;
+    if (d == NULL)
+        return sum;
+    while ((e = readdir(d)) != NULL) {
+        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+        if (pid > 0 && parent_of(pid) == root)
+            sum += tree_pss(pid);
+    }
+    (void)closedir(d);
+    return sum;
+}
+
+static void idle_memory(const char *sentry, const char *busybox)
+{
+    int p[2];
+    char byte;
+    if (pipe2(p, O_CLOEXEC) < 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(p[1], 1);
+        (void)execl(sentry, "sentry", "run", busybox, "--", "sh", "-c", "echo x; exec sleep 100", (char *)NULL);
+        _exit(127);
+    }
+    (void)close(p[1]);
+    if (pid > 0 && read(p[0], &byte, 1) == 1) {
+        struct timespec ts = {0, 200000000};
+        (void)nanosleep(&ts, NULL);
+        (void)printf("%-34s %8ld KiB\n", "idle sandbox, whole tree, PSS", tree_pss(pid));
+    }
+    (void)close(p[0]);
+    if (pid > 0) {
+        (void)kill(pid, SIGTERM);
+        (void)waitpid(pid, NULL, 0);
+    }
+}
+
+void macro_run(const char *sentry, const char *busybox, const char *debian, int rounds)
+{
+    char *ours[] = {mutable(sentry), "run", mutable(busybox), "--", "/bin/true", NULL};
+    char *bwrap[] = {"bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", mutable(busybox), "/",
+                     "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "/bin/true", NULL};
+    (void)printf("\n%-34s %11s %11s %8s\n", "command", "sandbox", "other", "ratio");
+    if (installed("bwrap"))
+        compare_commands("true, against bubblewrap", ours, bwrap, rounds);
+    if (debian != NULL) {
+        static const char code[] = "import json,re,subprocess";
+        char *py[] = {mutable(sentry), "run", mutable(debian), "--", "python3", "-c", mutable(code), NULL};
+        char *native[] = {"chroot", mutable(debian), "python3", "-c", mutable(code), NULL};
+        compare_commands("python3 import, against chroot", py, native, rounds / 2);
+    }
+    idle_memory(sentry, busybox);
+}

@@ -1,0 +1,176 @@
+/*
+ * sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX-IMAGE [DEBIAN-IMAGE]
+ *
+ * Runs every operation of bench-guest natively and in the sandbox, interleaved, and prints the medians and
+ * their ratio; then whole commands (macro.c). See README.md.
+ */
+#include "bench/bench.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_ns(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+int run_command(char *const argv[], char *buf, size_t cap, double *ret_ns)
+{
+    int p[2], status = -1;
+    size_t len = 0;
+    if (pipe2(p, O_CLOEXEC) < 0)
+        return -1;
+    double start = now_ns();
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(p[1], 1);
+        (void)execvp(argv[0], argv);
+        _exit(127);
+    }
+    (void)close(p[1]);
+    for (;;) {
+        char scrap[512];
+        char *to = len + 1 < cap ? buf + len : scrap;
+        size_t room = len + 1 < cap ? cap - 1 - len : sizeof(scrap);
+        ssize_t n = read(p[0], to, room);
+        if (n <= 0 && !(n < 0 && errno == EINTR))
+            break;
+        if (n > 0 && to != scrap)
+            len += (size_t)n;
+    }
+    (void)close(p[0]);
+    if (cap > 0)
+        buf[len] = '\0';
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        return -1;
+    *ret_ns = now_ns() - start;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double median(double *v, size_t n)
+{
+    if (n == 0)
+        return -1;
+    qsort(v, n, sizeof(*v), compare);
+    return n % 2 != 0 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+struct paths {
+    char sentry[PATH_MAX], guest[PATH_MAX], volume[PATH_MAX + 16], image_file[PATH_MAX];
+    const char *busybox;
+};
+
+/* "NAME NS" from the guest program. */
+static double parse_ns(const char *out)
+{
+    const char *sp = strchr(out, ' ');
+    return sp != NULL ? strtod(sp + 1, NULL) : -1;
+}
+
+static char *mutable(const char *s)
+{
+    return (char *)(uintptr_t)s;
+}
+
+static double measure(const struct paths *p, const char *op, bool inside)
+{
+    char out[256];
+    double ns;
+    char *native[] = {mutable(p->guest), mutable(op), NULL};
+    char *sandbox[] = {mutable(p->sentry), "run", "--volume", mutable(p->volume), "--timeout", "60s",
+                       mutable(p->busybox), "--", "/bench/bench-guest", mutable(op), NULL};
+    int st = run_command(inside ? sandbox : native, out, sizeof(out), &ns);
+    return st == 0 ? parse_ns(out) : -1;
+}
+
+static void row(const struct paths *p, const char *op, int rounds, double bare)
+{
+    double n[BENCH_MAX_RUNS], s[BENCH_MAX_RUNS];
+    size_t count = 0;
+    for (int i = 0; i < rounds && count < BENCH_MAX_RUNS; i++) {
+        n[count] = measure(p, op, false);
+        s[count] = measure(p, op, true);
+        if (n[count] <= 0 || s[count] <= 0) {
+            (void)printf("%-14s failed\n", op);
+            return;
+        }
+        count++;
+    }
+    double mn = median(n, count), ms = median(s, count);
+    (void)printf("%-14s %12.0f %12.0f %8.2f", op, mn, ms, ms / mn);
+    if (strcmp(op, "getppid") == 0 && bare > 0)
+        (void)printf("   (bare notify %.0f, gate / bare %.2f)", bare, ms / bare);
+    (void)printf("\n");
+    (void)fflush(stdout);
+}
+
+static int find_paths(struct paths *p, const char *sentry)
+{
+    ssize_t n = readlink("/proc/self/exe", p->guest, sizeof(p->guest) - 32);
+    if (n < 0)
+        return -1;
+    p->guest[n] = '\0';
+    char *slash = strrchr(p->guest, '/');
+    if (slash == NULL)
+        return -1;
+    *slash = '\0';
+    if (sentry != NULL)
+        (void)snprintf(p->sentry, sizeof(p->sentry), "%s", sentry);
+    else
+        (void)snprintf(p->sentry, sizeof(p->sentry), "%.4000s/sentry", p->guest);
+    (void)snprintf(p->volume, sizeof(p->volume), "%.4000s:/bench:ro", p->guest);
+    strcat(p->guest, "/bench-guest");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const ops[] = {"getppid",   "anon-fault", "file-fault", "fork",
+                                      "fork-exec", "thread",     "open-close", "stat",
+                                      "pread64k",  "mmap-munmap", "pipe",      "signal"};
+    struct paths p = {0};
+    const char *only = NULL, *sentry = NULL;
+    int rounds = 5, i = 1;
+
+    for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
+        if (strcmp(argv[i], "--rounds") == 0)
+            rounds = MAX(1, MIN(BENCH_MAX_RUNS, atoi(argv[i + 1])));
+        else if (strcmp(argv[i], "--only") == 0)
+            only = argv[i + 1];
+        else if (strcmp(argv[i], "--sentry") == 0)
+            sentry = argv[i + 1];
+        else
+            break;
+    }
+    if (i >= argc || find_paths(&p, sentry) < 0) {
+        (void)fprintf(stderr, "usage: sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX [DEBIAN]\n");
+        return 2;
+    }
+    p.busybox = argv[i];
+    (void)snprintf(p.image_file, sizeof(p.image_file), "%.4000s/bin/busybox", p.busybox);
+    (void)setenv("BENCH_FILE", p.image_file, 1);
+    double bare = bare_notify_ns(20000);
+    (void)printf("%-14s %12s %12s %8s\n", "operation", "native ns", "sandbox ns", "ratio");
+    for (size_t o = 0; o < ARRAY_LEN(ops); o++) {
+        if (only == NULL || strcmp(only, ops[o]) == 0)
+            row(&p, ops[o], rounds, bare);
+    }
+    if (only == NULL)
+        macro_run(p.sentry, p.busybox, i + 1 < argc ? argv[i + 1] : NULL, rounds * 4);
+    return 0;
+}
