@@ -15,11 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *mutable(const char *s)
-{
-    return (char *)(uintptr_t)s;
-}
-
 static bool installed(const char *name)
 {
     static const char *const dirs[] = {"/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"};
@@ -33,7 +28,7 @@ static bool installed(const char *name)
 }
 
 /* Two commands interleaved; prints both medians in ms and the ratio first / second. */
-static void compare_commands(const char *what, char *const a[], char *const b[], int rounds)
+static void compare_commands(const char *what, const char *const a[], const char *const b[], int rounds)
 {
     double x[BENCH_MAX_RUNS], y[BENCH_MAX_RUNS];
     char out[64];
@@ -127,16 +122,16 @@ static void idle_memory(const char *sentry, const char *busybox)
 
 void macro_run(const char *sentry, const char *busybox, const char *debian, int rounds)
 {
-    char *ours[] = {mutable(sentry), "run", mutable(busybox), "--", "/bin/true", NULL};
-    char *bwrap[] = {"bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", mutable(busybox), "/",
+    const char *ours[] = {sentry, "run", busybox, "--", "/bin/true", NULL};
+    const char *bwrap[] = {"bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", busybox, "/",
                      "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "/bin/true", NULL};
     (void)printf("\n%-34s %11s %11s %8s\n", "command", "sandbox", "other", "ratio");
     if (installed("bwrap"))
         compare_commands("true, against bubblewrap", ours, bwrap, rounds);
     if (debian != NULL) {
         static const char code[] = "import json,re,subprocess";
-        char *py[] = {mutable(sentry), "run", mutable(debian), "--", "python3", "-c", mutable(code), NULL};
-        char *native[] = {"chroot", mutable(debian), "python3", "-c", mutable(code), NULL};
+        const char *py[] = {sentry, "run", debian, "--", "python3", "-c", code, NULL};
+        const char *native[] = {"chroot", debian, "python3", "-c", code, NULL};
         compare_commands("python3 import, against chroot", py, native, rounds / 2);
     }
     idle_memory(sentry, busybox);

@@ -23,7 +23,7 @@ static double now_ns(void)
     return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
 }
 
-int run_command(char *const argv[], char *buf, size_t cap, double *ret_ns)
+int run_command(const char *const argv[], char *buf, size_t cap, double *ret_ns)
 {
     int p[2], status = -1;
     size_t len = 0;
@@ -33,7 +33,7 @@ int run_command(char *const argv[], char *buf, size_t cap, double *ret_ns)
     pid_t pid = fork();
     if (pid == 0) {
         (void)dup2(p[1], 1);
-        (void)execvp(argv[0], argv);
+        (void)execvp(argv[0], (char *const *)(uintptr_t)argv);
         _exit(127);
     }
     (void)close(p[1]);
@@ -82,18 +82,13 @@ static double parse_ns(const char *out)
     return sp != NULL ? strtod(sp + 1, NULL) : -1;
 }
 
-static char *mutable(const char *s)
-{
-    return (char *)(uintptr_t)s;
-}
-
 static double measure(const struct paths *p, const char *op, bool inside)
 {
     char out[256];
     double ns;
-    char *native[] = {mutable(p->guest), mutable(op), NULL};
-    char *sandbox[] = {mutable(p->sentry), "run", "--volume", mutable(p->volume), "--timeout", "60s",
-                       mutable(p->busybox), "--", "/bench/bench-guest", mutable(op), NULL};
+    const char *native[] = {p->guest, op, NULL};
+    const char *sandbox[] = {p->sentry, "run", "--volume", p->volume, "--timeout", "60s",
+                             p->busybox, "--", "/bench/bench-guest", op, NULL};
     int st = run_command(inside ? sandbox : native, out, sizeof(out), &ns);
     return st == 0 ? parse_ns(out) : -1;
 }
