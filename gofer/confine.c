@@ -69,11 +69,14 @@ static bool root_remount(int fd)
            dup3(tree, fd, O_CLOEXEC) == fd;
 }
 
-/* Makes the image the root directory; at best nothing else is mounted any more. */
+/*
+ * Makes the image the root directory; at best nothing else is mounted any more. Mounts are moved in
+ * a mount namespace of our own only.
+ */
 static void root_switch(struct confinement *c, int fd)
 {
-    if (move_mount(fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0 && fchdir(fd) == 0 &&
-        syscall(SYS_pivot_root, ".", ".") == 0)
+    if (c->read_only && move_mount(fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0 &&
+        fchdir(fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0)
         c->root_gone = umount2(".", MNT_DETACH) == 0;
     c->chrooted = c->root_gone || (fchdir(fd) == 0 && chroot(".") == 0);
     if (c->chrooted && chdir("/") < 0)

@@ -5,7 +5,7 @@
  * behind.
  *
  *      plain      "hello\n", 0644          deep/a/b/c/leaf
- *      secret     0600                      many/     2000 files
+ *      secret     0600                      many/     2000 files, by make_many
  *      null       character device 1:3      fifo, sock
  *      up -> ../../../../etc/passwd         abs -> /etc      ok -> plain      loop -> loop
  */
@@ -28,6 +28,7 @@
 
 #include "gofer/client.h"
 #include "gofer/server.h"
+#include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "tests/support/test.h"
@@ -62,6 +63,16 @@ static inline void make_socket(const char *dir)
     fd_close(fd);
 }
 
+static inline void make_many(struct served *s)
+{
+    ck_assert_int_eq(mkdirat(s->dir_fd, "many", 0755), 0);
+    for (int i = 0; i < MANY_FILES; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof(name), "many/a-file-of-many-%04d", i);
+        put_file(s->dir_fd, name, "", 0644);
+    }
+}
+
 static inline void make_tree(struct served *s)
 {
     strcpy(s->dir, "/tmp/gofer-test-XXXXXX");
@@ -83,12 +94,6 @@ static inline void make_tree(struct served *s)
     ck_assert_int_eq(mkdirat(d, "deep/a/b", 0755), 0);
     ck_assert_int_eq(mkdirat(d, "deep/a/b/c", 0755), 0);
     put_file(d, "deep/a/b/c/leaf", "leaf", 0644);
-    ck_assert_int_eq(mkdirat(d, "many", 0755), 0);
-    for (int i = 0; i < MANY_FILES; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof(name), "many/a-file-of-many-%04d", i);
-        put_file(d, name, "", 0644);
-    }
     s->dir_fd = d;
 }
 
@@ -113,6 +118,7 @@ static inline void serve(struct served *s)
     ck_assert_int_ge(s->pid, 0);
     if (s->pid == 0) {
         struct server *server;
+        kalloc_fail_after(0); /* our failures are not its */
         fd_close(ends[0]);
         if (server_new(&s->dir_fd, 1, &server) < 0)
             _exit(1);
