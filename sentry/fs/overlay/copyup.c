@@ -1,0 +1,206 @@
+/*
+ * Copy-up: the directories above first (only themselves, not their content), then an upper inode of
+ * the same type with the same content, owner, mode, times and extended attributes. The new name in
+ * the upper directory is taken away again when a later step fails. Everything happens in one call,
+ * so nobody sees a half-made copy.
+ */
+#include "sentry/fs/overlay/overlay.h"
+
+#include "lib/alloc.h"
+#include "lib/cleanup.h"
+
+#include "abi/errno.h"
+#include "sentry/kernel/cred.h"
+#include "sentry/mm/usercopy.h"
+
+#include <string.h>
+
+#define CHUNK (256u * 1024u)
+
+static int copy_chunks(struct file *from, struct file *to, uint64_t size, uint8_t *chunk)
+{
+    uint64_t pos = 0;
+
+    while (pos < size) {
+        uint64_t at = pos;
+        size_t want = size - pos < CHUNK ? (size_t)(size - pos) : CHUNK;
+        int64_t n = kernel_read(from, chunk, want, pos);
+
+        if (n <= 0)
+            return (int)n;
+        while (at < pos + (uint64_t)n) {
+            struct uio u;
+            int64_t w;
+
+            uio_init_kernel(&u, chunk + (at - pos), (size_t)(pos + (uint64_t)n - at));
+            w = to->ops->write(to, &u, &at);
+            if (w <= 0)
+                return w < 0 ? (int)w : -EIO;
+        }
+        pos = at;
+    }
+    return 0;
+}
+
+static int copy_data(struct ovl_inode *oi, struct dentry *ud, uint64_t data_max)
+{
+    struct path from = {oi->fs->lower_mnt, oi->lower}, to = {oi->fs->upper_mnt, ud};
+    uint64_t size = MIN(oi->lower->inode->size, data_max);
+    const struct cred *c = oi->fs->cred;
+    struct file *in, *out;
+    uint8_t *chunk;
+    int r;
+
+    if (size == 0)
+        return 0;
+    r = vfs_open_path(&from, LX_O_RDONLY | LX_O_LARGEFILE, c, &in);
+    if (r < 0)
+        return r;
+    r = vfs_open_path(&to, LX_O_WRONLY | LX_O_LARGEFILE, c, &out);
+    if (r < 0) {
+        file_put(in);
+        return r;
+    }
+    chunk = kalloc(MIN(size, (uint64_t)CHUNK));
+    r = chunk ? copy_chunks(in, out, size, chunk) : -ENOMEM;
+    kfree(chunk);
+    file_put(out);
+    file_put(in);
+    return r;
+}
+
+static int copy_xattrs(struct inode *from, struct inode *upper)
+{
+    auto_free char *names = NULL;
+    int64_t len;
+
+    if (!from->ops->listxattr || !from->ops->getxattr || !upper->ops->setxattr)
+        return 0;
+    len = from->ops->listxattr(from, NULL, 0);
+    if (len <= 0)
+        return 0;
+    names = kalloc((size_t)len + 1);
+    if (!names)
+        return -ENOMEM;
+    len = from->ops->listxattr(from, names, (size_t)len);
+    for (int64_t at = 0; at < len; at += (int64_t)strlen(names + at) + 1) {
+        int64_t n = from->ops->getxattr(from, names + at, NULL, 0);
+        auto_free void *val = n >= 0 ? kalloc((size_t)n + 1) : NULL;
+        int r;
+
+        if (n < 0)
+            continue;
+        if (!val)
+            return -ENOMEM;
+        n = from->ops->getxattr(from, names + at, val, (size_t)n);
+        r = n < 0 ? 0 : upper->ops->setxattr(upper, names + at, val, (size_t)n, 0);
+        if (r < 0 && r != -EOPNOTSUPP)
+            return r;
+    }
+    return 0;
+}
+
+static int copy_attr(const struct inode *lower, struct inode *upper)
+{
+    struct iattr a = {
+        .valid = ATTR_MODE | ATTR_UID | ATTR_GID | ATTR_ATIME | ATTR_MTIME,
+        .mode = lower->mode & LX_S_IALLUGO,
+        .uid = lower->uid,
+        .gid = lower->gid,
+        .atime = lower->atime,
+        .mtime = lower->mtime,
+    };
+
+    return upper->ops->setattr ? upper->ops->setattr(upper, &a) : 0;
+}
+
+static int make_upper(struct ovl_inode *oi, struct inode *udir, struct dentry *ud, const struct cred *c)
+{
+    struct inode *lower = oi->lower->inode;
+    char *target;
+    int64_t n;
+    int r;
+
+    switch (lower->mode & LX_S_IFMT) {
+    case LX_S_IFREG:
+        return udir->ops->create(udir, ud, LX_S_IFREG | 0600, c);
+    case LX_S_IFDIR:
+        return udir->ops->mkdir(udir, ud, LX_S_IFDIR | 0700, c);
+    case LX_S_IFLNK:
+        target = kalloc(LX_PATH_MAX);
+        if (!target)
+            return -ENOMEM;
+        n = lower->ops->readlink(lower, target, LX_PATH_MAX - 1);
+        r = n < 0 ? (int)n : udir->ops->symlink(udir, ud, target, c);
+        kfree(target);
+        return r;
+    default:
+        return udir->ops->mknod(udir, ud, lower->mode, lower->rdev, c);
+    }
+}
+
+static void remove_upper(struct inode *udir, struct dentry *ud)
+{
+    int r = LX_S_ISDIR(ud->inode->mode) ? udir->ops->rmdir(udir, ud) : udir->ops->unlink(udir, ud);
+
+    (void)r; /* it was made a moment ago */
+    dentry_drop(ud);
+}
+
+static int fill_upper(struct ovl_inode *oi, struct dentry *ud, uint64_t data_max)
+{
+    struct inode *lower = oi->lower->inode;
+    int r = LX_S_ISREG(lower->mode) ? copy_data(oi, ud, data_max) : 0;
+
+    if (r == 0)
+        r = copy_xattrs(lower, ud->inode);
+    return r < 0 ? r : copy_attr(lower, ud->inode);
+}
+
+static int copy_up_one(struct ovl_inode *oi, uint64_t data_max)
+{
+    struct ovl_inode *dir = ovl_inode_of(oi->parent);
+    struct inode *udir = dir->upper;
+    struct lx_timespec mtime = udir->mtime, ctime = udir->ctime;
+    struct dentry *ud;
+    int r = dentry_lookup(dir->upper_dir, oi->name, strlen(oi->name), &ud);
+
+    if (r < 0)
+        return r;
+    r = ud->inode ? -EIO : make_upper(oi, udir, ud, oi->fs->cred);
+    if (r == 0) {
+        r = fill_upper(oi, ud, data_max);
+        if (r < 0)
+            remove_upper(udir, ud);
+    }
+    /* The directory did not change as far as anybody can see. */
+    udir->mtime = mtime;
+    udir->ctime = ctime;
+    if (r == 0) {
+        oi->upper = inode_get(ud->inode);
+        if (LX_S_ISDIR(oi->upper->mode))
+            oi->upper_dir = dentry_get(ud);
+        ovl_pin(oi);
+        ovl_sync(oi);
+    }
+    dentry_put(ud);
+    return r;
+}
+
+/* From the topmost directory without upper down to oi, in a loop: a path may be deep. */
+int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max)
+{
+    while (!oi->upper) {
+        struct ovl_inode *at = oi;
+        int r;
+
+        if (!oi->parent || oi->lost_names)
+            return -ENOENT;
+        while (!ovl_inode_of(at->parent)->upper)
+            at = ovl_inode_of(at->parent);
+        r = copy_up_one(at, at == oi ? data_max : UINT64_MAX);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
