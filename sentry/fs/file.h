@@ -11,6 +11,7 @@
 #include "lib/list.h"
 
 #include "abi/file.h"
+#include "abi/poll.h"
 #include "abi/types.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/syscall.h"
@@ -58,8 +59,20 @@ struct file {
     struct list_head epoll_items; /* epoll.c: items that watch this file */
     uint32_t inflight;            /* references from queued SCM_RIGHTS messages (net/scm.c) */
     int owner_pid, owner_signal;  /* F_SETOWN, F_SETSIG */
-    const char *anon_name;        /* "pipe:[%llu]"-style names come from the inode; "anon_inode:[eventfd]" */
+    const char *anon_name;        /* static: "[eventfd]" of anonymous files, "pipe" or "socket" of those with an inode
+                                   * of their own ("pipe:[123]"); NULL for files that have a path. file_anon_name */
+    struct file *next_dead;       /* file.c: last references dropped while another one is released */
 };
+
+/* A stream: no position, pread and lseek fail with -ESPIPE, blocking writes go on until everything is written. */
+static inline bool file_is_stream(const struct file *f)
+{
+    return f->ops->seek == NULL;
+}
+static inline bool file_nonblock(const struct file *f)
+{
+    return (f->flags & LX_O_NONBLOCK) != 0;
+}
 
 static inline bool file_readable(const struct file *f)
 {
@@ -78,14 +91,23 @@ struct file *file_get(struct file *f);
 void file_put(struct file *f);
 /* A file on the anonymous super: name like "[eventfd]" (shown as anon_inode:[eventfd]). */
 int anon_file_new(const char *name, const struct file_ops *ops, uint32_t flags, void *priv, struct file **ret_file) MUST_CHECK;
-/* The same with an inode of its own: "pipe:[123]", "socket:[123]"; mode S_IFIFO or S_IFSOCK. */
+/* The same with an inode of its own: "pipe:[123]", "socket:[123]"; mode S_IFIFO or S_IFSOCK with permission bits. */
 int anon_inode_file_new(const char *prefix, uint32_t mode, const struct file_ops *ops, uint32_t flags, void *priv,
                         struct file **ret_file) MUST_CHECK;
+/* A second file on the inode of an anonymous one (the other end of a pipe). */
+int anon_file_reopen(const struct file *f, const struct file_ops *ops, uint32_t flags, void *priv,
+                     struct file **ret_file) MUST_CHECK;
+/* "anon_inode:[eventfd]", "pipe:[123]" into buf: length, or -ENOENT when f has a real path (use path_name). */
+int64_t file_anon_name(const struct file *f, char *buf, size_t cap) MUST_CHECK;
+/* An inode, counted, on the anonymous super (sockets before they have a file). */
+int anon_inode_new(uint32_t mode, struct inode **ret_inode) MUST_CHECK;
 int64_t vfs_seek_generic(struct file *f, int64_t off, int whence, uint64_t size);
 
 /* Generic read/write: mode, O_APPEND, RLIMIT_FSIZE (SIGXFSZ), access, notify; pos NULL: f->pos. -EAGAIN as the op. */
 int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos) MUST_CHECK;
 int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *pos) MUST_CHECK;
+/* -EFBIG with SIGXFSZ when a write at pos is beyond RLIMIT_FSIZE; else 0, *len cut to what fits. Regular files only. */
+int file_size_limit(struct task *t, const struct inode *ino, uint64_t pos, uint64_t *len) MUST_CHECK;
 /* Whole reads for the kernel itself (exec headers): bytes. */
 int64_t kernel_read(struct file *f, void *buf, size_t len, uint64_t pos) MUST_CHECK;
 
@@ -100,6 +122,14 @@ void poll_wait(struct poll_table *pt, struct wait_queue *q);
 uint32_t vfs_poll(struct file *f, struct poll_table *pt);
 /* Parks t until f is ready for mask (LX_POLLIN ...): the tail of every blocking read/write. */
 struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int intr);
+#define POLL_DEFAULT (LX_POLLIN | LX_POLLOUT | LX_POLLRDNORM | LX_POLLWRNORM)
+
+/* -- copy.c ------------------------------------------------------------------------------------ */
+#define COPY_CHUNK 65536u
+/* Moves up to len bytes: bytes, 0 at end of the source, -EAGAIN from the source with *ret_out false or from the
+ * destination with *ret_out true. Positions NULL: the files' own. */
+int64_t vfs_copy(struct task *t, struct file *in, uint64_t *in_pos, struct file *out, uint64_t *out_pos, size_t len,
+                 bool *ret_out) MUST_CHECK;
 
 /* -- fdtable.c ---------------------------------------------------------------------------------- */
 struct fd_slot {
@@ -143,6 +173,7 @@ void fs_info_put(struct fs_info *fs);
 int pipe_new(uint32_t flags, struct file **ret_read, struct file **ret_write) MUST_CHECK;
 int fifo_open(struct inode *ino, struct file *f) MUST_CHECK; /* may return -EAGAIN: wait on the inode's pipe (see open) */
 struct wait_queue *fifo_wait_queue(struct inode *ino);
-int socket_file_open_error(void);
+/* epoll.c: the last reference of f has gone. */
+void epoll_file_released(struct file *f);
 /* A host descriptor (the caller's stdin/stdout/stderr) as a guest file. fd is owned by the file. */
 int host_file_new(int fd, uint32_t flags, const char *name, struct file **ret_file) MUST_CHECK;

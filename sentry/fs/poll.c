@@ -1,0 +1,40 @@
+/*
+ * Readiness. A file's poll op tells what is ready now and names, through poll_wait, the queues that
+ * will be woken when that changes. The table decides who waits there: a task (poll, select,
+ * blocking reads) or an epoll item.
+ */
+#include "lib/compiler.h"
+
+#include "sentry/fs/file.h"
+#include "sentry/kernel/task.h"
+
+void poll_wait(struct poll_table *pt, struct wait_queue *q)
+{
+    int r;
+
+    if (!pt || pt->error < 0)
+        return;
+    if (pt->task)
+        r = task_wait_on(pt->task, q, pt->mask);
+    else
+        r = pt->queue(pt, q);
+    if (r < 0)
+        pt->error = r;
+}
+
+uint32_t vfs_poll(struct file *f, struct poll_table *pt)
+{
+    return f->ops->poll ? f->ops->poll(f, pt) : POLL_DEFAULT;
+}
+
+struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int intr)
+{
+    struct poll_table pt = {.task = t, .mask = mask | LX_POLLERR | LX_POLLHUP | LX_POLLNVAL};
+
+    /* What poll says now does not matter: the operation has just said -EAGAIN, and only a wake-up
+     * can change that. */
+    (void)vfs_poll(f, &pt);
+    if (pt.error < 0)
+        return sys_ret(pt.error);
+    return task_block(t, intr);
+}
