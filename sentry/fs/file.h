@@ -175,5 +175,5 @@ int fifo_open(struct inode *ino, struct file *f) MUST_CHECK; /* may return -EAGA
 struct wait_queue *fifo_wait_queue(struct inode *ino);
 /* epoll.c: the last reference of f has gone. */
 void epoll_file_released(struct file *f);
-/* A host descriptor (the caller's stdin/stdout/stderr) as a guest file. fd is owned by the file. */
+/* A host descriptor (the caller's stdin/stdout/stderr) as a guest file. On success the file owns fd; name is static. */
 int host_file_new(int fd, uint32_t flags, const char *name, struct file **ret_file) MUST_CHECK;

@@ -139,7 +139,7 @@ int host_poll_fd(void)
 int host_watch_init(struct host_watch *w, int fd, void (*ready)(struct host_watch *, uint32_t))
 {
     *w = (struct host_watch){.fd = fd, .ready = ready};
-    struct epoll_event ev = {.events = 0, .data.ptr = w};
+    struct epoll_event ev = {.events = EPOLLONESHOT, .data.ptr = w};
     if (epoll_ctl(host_poll_fd(), EPOLL_CTL_ADD, fd, &ev) == 0) {
         w->registered = true;
         return 0;

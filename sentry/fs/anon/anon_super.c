@@ -25,7 +25,17 @@ static int anon_statfs(struct super *sb, struct lx_statfs *ret_st)
 }
 
 static const struct super_ops anon_super_ops = {.statfs = anon_statfs};
-static const struct inode_ops anon_inode_ops = {.lookup = NULL};
+
+static int anon_open(struct inode *ino, struct file *f)
+{
+    struct anon_opener *o = ino->priv;
+
+    if (o)
+        return o->open(o, f);
+    return LX_S_ISFIFO(ino->mode) ? fifo_open(ino, f) : -ENXIO;
+}
+
+static const struct inode_ops anon_inode_ops = {.open = anon_open};
 
 static int anon_super_init(void)
 {
