@@ -27,6 +27,18 @@ uint32_t vfs_poll(struct file *f, struct poll_table *pt)
     return f->ops->poll ? f->ops->poll(f, pt) : POLL_DEFAULT;
 }
 
+static void held_file_put(void *p)
+{
+    file_put(p);
+}
+
+struct file *fd_get_held(struct task *t, int fd)
+{
+    if (t->restart.active && t->restart.ptr && t->restart.free_ptr == held_file_put)
+        return file_get(t->restart.ptr);
+    return fd_get(t, fd);
+}
+
 struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int intr)
 {
     struct poll_table pt = {.task = t, .mask = mask | LX_POLLERR | LX_POLLHUP | LX_POLLNVAL};
@@ -36,5 +48,9 @@ struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int int
     (void)vfs_poll(f, &pt);
     if (pt.error < 0)
         return sys_ret(pt.error);
+    if (!t->restart.ptr) {
+        t->restart.ptr = file_get(f);
+        t->restart.free_ptr = held_file_put;
+    }
     return task_block(t, intr);
 }
