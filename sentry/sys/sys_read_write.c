@@ -6,7 +6,7 @@
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
-#include "sentry/sys/handlers.h"
+#include "sentry/sys/sys.h"
 
 #define RWF_SUPPORTED                                                                              \
     (LX_RWF_HIPRI | LX_RWF_DSYNC | LX_RWF_SYNC | LX_RWF_NOWAIT | LX_RWF_APPEND | LX_RWF_NOAPPEND)
