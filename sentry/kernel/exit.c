@@ -201,8 +201,7 @@ void thread_group_exit(struct thread_group *tg, int status)
     list_for_each_entry (t, &tg->threads, group_link) {
         if (t->pth == NULL)
             continue;
-        if (kernel.strace)
-            strace_exit(t, 0);
+        strace_gone(t);
         release_user_words(t);
         any = t->pth;
     }

@@ -18,6 +18,7 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 #include "sentry/sys/table.h"
+#include "sentry/sys/strace.h"
 
 enum {
     RED_ZONE = 128,
@@ -187,6 +188,8 @@ void signal_deliver(struct task *t, bool from_call, int64_t val)
         if (first)
             call_result_with_handler(t, val, t->sighand->action[signo - 1].sa_flags);
         first = false;
+        if (kernel.strace)
+            strace_signal(t, &info);
         enter_handler(t, signo, &info);
         signal_run_fatal();
     }

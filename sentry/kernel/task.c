@@ -17,6 +17,7 @@
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
+#include "sentry/sys/strace.h"
 
 enum { PID_MAX = 32768, PID_RESERVED = 300 };
 
@@ -40,7 +41,7 @@ void task_put(struct task *t)
     sigpending_flush(&t->pending);
     timer_cancel(&t->deadline);
     thread_group_put(t->group);
-    kfree(t->strace);
+    strace_gone(t);
     kfree(t);
 }
 

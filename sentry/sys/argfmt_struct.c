@@ -408,7 +408,7 @@ static const struct argfmt_flags event_flags = {0, NULL, 0, event_names, ARRAY_L
 static void put_pollfds(struct argfmt *f, unsigned i, uint64_t v)
 {
     struct lx_pollfd pfd;
-    uint32_t count = (uint32_t)f->args[i + 1];
+    uint32_t count = i < 5 ? MIN((uint32_t)f->args[i + 1], 1024u) : 0;
     const char *sep = "";
     buf_putc(f->out, '[');
     for (uint32_t n = 0; n < count; n++) {
