@@ -14,6 +14,7 @@
 #include "lib/log.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/dispatch.h"
+#include "sentry/kernel/ipc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/mm.h"
@@ -171,6 +172,7 @@ static void become_zombie(struct thread_group *tg)
     list_del_init(&tg->fatal_link);
     timer_cancel(&tg->itimer_real);
     posix_timers_exit(tg);
+    ipc_exit(tg);
     session_check_orphans(tg);
     reparent_children(tg);
     wait_queue_wake(&tg->exit_wait, 0);
