@@ -11,6 +11,7 @@
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/mm.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 bool proc_may_access(const struct task *caller, const struct task *target)
@@ -87,13 +88,10 @@ int proc_put_path(struct buf *out, const struct path *p, const char *esc)
 
 int proc_put_file_name(struct buf *out, const struct file *f, const char *esc)
 {
-    if (f->anon_name) {
-        if (strchr(f->anon_name, ':'))
-            (void)buf_puts(out, f->anon_name);
-        else
-            (void)buf_printf(out, "anon_inode:%s", f->anon_name);
-        return buf_error(out);
-    }
+    if (f->anon_name && f->anon_name[0] == '[')
+        return buf_printf(out, "anon_inode:%s", f->anon_name);
+    if (f->anon_name)
+        return buf_printf(out, "%s:[%" PRIu64 "]", f->anon_name, f->inode->ino);
     return proc_put_path(out, &f->path, esc);
 }
 
