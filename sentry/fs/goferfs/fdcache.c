@@ -2,8 +2,8 @@
  * Donated host descriptors. Descriptors are a resource of the whole process, so there is one cache
  * for all image mounts: a list in order of use, at most `cap` long. A descriptor may be closed
  * whenever goferfs is entered again (mappings made from it stay valid on the host), so callers
- * use it at once. When the process runs out of descriptors, the oldest one is closed and the gofer
- * is asked again.
+ * use it at once. A message whose descriptor does not fit would end the connection to the gofer, so
+ * before one is asked for, a free number is made sure of, if need be by closing the oldest.
  */
 #include "sentry/fs/goferfs/goferfs.h"
 
@@ -56,10 +56,24 @@ bool goferfs_fd_drop_oldest(void)
     return true;
 }
 
-void goferfs_fd_make_room(void)
+static void keep_cap(void)
 {
     fds_init();
     while (fds.count >= fds.cap && goferfs_fd_drop_oldest()) {
+    }
+}
+
+void goferfs_fd_make_room(void)
+{
+    keep_cap();
+    while (fds.count > 0) {
+        int fd = host_dup(list_first(&fds.lru, struct gofer_inode, fd_link)->fd);
+
+        if (fd >= 0) {
+            host_close(fd);
+            return;
+        }
+        goferfs_fd_drop_oldest();
     }
 }
 
@@ -71,7 +85,7 @@ void goferfs_fd_keep(struct gofer_inode *gi, int fd)
         host_close(fd);
         return;
     }
-    goferfs_fd_make_room();
+    keep_cap();
     gi->fd = fd;
     list_add_tail(&fds.lru, &gi->fd_link);
     fds.count++;

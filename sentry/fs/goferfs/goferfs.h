@@ -80,7 +80,7 @@ int goferfs_fd(struct gofer_inode *gi, int *ret_fd) MUST_CHECK;
 /* Keeps a descriptor that came with a lookup. */
 void goferfs_fd_keep(struct gofer_inode *gi, int fd CONSUMES);
 void goferfs_fd_drop(struct gofer_inode *gi);
-/* Closes old descriptors until there is room for one more. */
+/* Closes old descriptors until the cache and the process have room for one more. */
 void goferfs_fd_make_room(void);
 /* Closes the oldest one (the process ran out of descriptors); false when there is none. */
 bool goferfs_fd_drop_oldest(void);
