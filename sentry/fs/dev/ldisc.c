@@ -548,26 +548,26 @@ size_t ldisc_available(const struct tty *tty)
     return input_used(tty);
 }
 
-size_t ldisc_read(struct tty *tty, uint8_t *buf, size_t cap)
+size_t ldisc_read(struct tty *tty, uint8_t *buf, size_t cap, bool *ret_ended)
 {
-    bool canon = TTY_L(tty, LX_ICANON) && !TTY_L(tty, LX_EXTPROC);
-    size_t avail = ldisc_available(tty), n = 0, taken = 0;
+    bool canon = TTY_L(tty, LX_ICANON) && !TTY_L(tty, LX_EXTPROC), end = false;
+    size_t avail = ldisc_available(tty), n = 0;
 
-    while (taken < avail) {
+    while (avail-- > 0 && !end) {
         uint8_t c = input_at(tty, tty->tail);
-        bool end = canon && ends_line(tty, tty->tail);
 
+        end = canon && ends_line(tty, tty->tail);
         /* The end-of-file character is taken along even when the buffer is full. */
-        if (end && c == TTY_EOF) {
-            tty->tail++;
-            break;
+        if (!(end && c == TTY_EOF)) {
+            if (n == cap) {
+                end = false;
+                break;
+            }
+            buf[n++] = c;
         }
-        if (n == cap)
-            break;
-        buf[n++] = c;
         tty->tail++;
-        taken++;
     }
+    *ret_ended = end;
     if (!canon)
         tty->canon_head = tty->tail;
     wait_queue_wake(&tty->master_wait, LX_POLLOUT | LX_POLLWRNORM);

@@ -197,12 +197,11 @@ void tty_slave_release(struct file *f)
 static int64_t take(struct tty *tty, struct uio *to)
 {
     uint8_t chunk[1024];
-    bool canon = TTY_L(tty, LX_ICANON);
     int64_t done = 0;
+    bool ended;
 
     do {
-        size_t n = ldisc_read(tty, chunk, MIN(to->left, sizeof(chunk)));
-        bool ended = canon && (n == 0 || chunk[n - 1] == '\n');
+        size_t n = ldisc_read(tty, chunk, MIN(to->left, sizeof(chunk)), &ended);
         int64_t c;
 
         if (n == 0)
@@ -211,10 +210,9 @@ static int64_t take(struct tty *tty, struct uio *to)
         if (c < 0)
             return done ? done : c;
         done += c;
-        /* A line that is not over yet goes on in the next chunk; a full chunk of one that is does not. */
-        if ((size_t)c < n || n < sizeof(chunk) || ended)
+        if ((size_t)c < n)
             break;
-    } while (to->left && ldisc_available(tty));
+    } while (!ended && to->left && ldisc_available(tty));
     return done;
 }
 

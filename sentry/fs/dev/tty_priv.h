@@ -108,8 +108,8 @@ size_t ldisc_output_room(const struct tty *tty);
 void ldisc_output(struct tty *tty, uint8_t c);
 /* Bytes that a read may take now: up to the end of the first line, or all of them. */
 size_t ldisc_available(const struct tty *tty);
-/* Takes at most cap bytes of one line (canonical) or of everything. */
-size_t ldisc_read(struct tty *tty, uint8_t *buf, size_t cap);
+/* Takes at most cap bytes of one line (canonical; *ret_ended: to its end) or of everything. */
+size_t ldisc_read(struct tty *tty, uint8_t *buf, size_t cap, bool *ret_ended);
 bool ldisc_line_ready(const struct tty *tty);
 size_t ldisc_inq(const struct tty *tty); /* FIONREAD */
 void ldisc_flush_input(struct tty *tty);
