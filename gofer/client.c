@@ -29,10 +29,9 @@ enum {
 };
 
 struct gofer_client {
-    int sock; /* -1: dead */
+    struct gofer_port port; /* sock -1: dead */
     uint32_t tag;
     uint32_t nroots;
-    unsigned spins;
     struct gofer_attr *roots; /* [nroots] */
     uint8_t request[REQUEST_MAX];
     uint8_t reply[GOFER_MSG_MAX + 1]; /* one more, to end a link's target with a NUL */
@@ -50,8 +49,8 @@ static int client_break(struct gofer_client *c, struct reply *r)
 {
     for (size_t i = 0; i < r->nfds; i++)
         fd_close(r->fds[i]);
-    fd_close(c->sock);
-    c->sock = -1;
+    fd_close(c->port.sock);
+    c->port.sock = -1;
     return -EIO;
 }
 
@@ -84,7 +83,7 @@ static struct gofer_out request_begin(struct gofer_client *c, enum gofer_msg typ
 static int call(struct gofer_client *c, const struct gofer_out *out, struct reply *r)
 {
     *r = (struct reply){0};
-    if (c->sock < 0)
+    if (c->port.sock < 0)
         return -EIO;
     if (out->full)
         return -EINVAL;
@@ -92,9 +91,9 @@ static int call(struct gofer_client *c, const struct gofer_out *out, struct repl
     memcpy(&sent, c->request, sizeof(sent));
     sent.size = (uint32_t)out->size;
     memcpy(c->request, &sent, sizeof(sent));
-    if (fd_send(c->sock, c->request, out->size, NULL, 0, 0) != (int64_t)out->size)
+    if (fd_send(c->port.sock, c->request, out->size, NULL, 0, 0) != (int64_t)out->size)
         return client_break(c, r);
-    int64_t n = gofer_recv(c->sock, c->reply, GOFER_MSG_MAX, r->fds, REPLY_FDS, &r->nfds, c->spins);
+    int64_t n = gofer_recv(&c->port, c->reply, GOFER_MSG_MAX, r->fds, REPLY_FDS, &r->nfds);
     struct gofer_header h;
     if (n < (int64_t)sizeof(h))
         return client_break(c, r);
@@ -166,7 +165,7 @@ static int sock_prepare(int fd, struct error *err)
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
         return error_set(err, EINVAL, "the gofer's connection is no SOCK_SEQPACKET socket");
     struct timeval tv = {.tv_sec = GOFER_TIMEOUT_MS / 1000,
-                         .tv_usec = GOFER_TIMEOUT_MS % 1000 * 1000};
+                         .tv_usec = GOFER_TIMEOUT_MS % 1000 * 1000L};
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) < 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) < 0)
         return error_set(err, errno, "set the time limit of the gofer's connection");
@@ -181,7 +180,7 @@ static int client_open(struct gofer_client *c, uint32_t nroots, struct error *er
     c->roots = kalloc(nroots * sizeof(*c->roots));
     if (!c->roots)
         return error_set(err, ENOMEM, "no memory for the gofer's client");
-    int rc = sock_prepare(c->sock, err);
+    int rc = sock_prepare(c->port.sock, err);
     return rc < 0 ? rc : client_greet(c, err);
 }
 
@@ -193,8 +192,8 @@ int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client 
         fd_close(sock_fd);
         return error_set(err, ENOMEM, "no memory for the gofer's client");
     }
-    c->sock = sock_fd;
-    c->spins = gofer_spins();
+    c->port.sock = sock_fd;
+    c->port.spins = gofer_spins();
     int rc = client_open(c, nroots, err);
     if (rc < 0) {
         gofer_client_free(c);
@@ -208,14 +207,14 @@ void gofer_client_free(struct gofer_client *c)
 {
     if (!c)
         return;
-    fd_close(c->sock);
+    fd_close(c->port.sock);
     kfree(c->roots);
     kfree(c);
 }
 
 bool gofer_client_dead(const struct gofer_client *c)
 {
-    return c->sock < 0;
+    return c->port.sock < 0;
 }
 
 int gofer_root_attr(const struct gofer_client *c, uint32_t r, struct gofer_attr *ret_attr)
@@ -293,6 +292,11 @@ static bool walk_fd(struct gofer_walk *w, const struct reply *r, const struct go
 int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
 {
     struct gofer_out out;
+    w->done = 0;
+    w->error = 0;
+    w->fd = -1;
+    w->link = NULL;
+    w->link_len = 0;
     int rc = walk_request(c, w, &out);
     if (rc < 0)
         return rc;
@@ -302,8 +306,6 @@ int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
         return rc;
     struct gofer_walk_rep rep;
     gofer_get(&r.in, &rep, sizeof(rep));
-    w->link = NULL;
-    w->link_len = 0;
     if (!walk_steps(c, w, &r.in, &rep) || !walk_link(c, w, &r.in, &rep) || !walk_fd(w, &r, &rep))
         return client_break(c, &r);
     rc = call_end(c, &r, rep.fds);
@@ -320,7 +322,7 @@ int gofer_lookup(struct gofer_client *c, uint32_t node, const char *name, size_t
 {
     if (len > GOFER_NAME_MAX)
         return -ENAMETOOLONG;
-    struct gofer_walk w;
+    struct gofer_walk w; /* 2 KiB, which gofer_walk fills in */
     w.node = node;
     w.flags = 0;
     w.n = 1;
@@ -329,7 +331,7 @@ int gofer_lookup(struct gofer_client *c, uint32_t node, const char *name, size_t
     int rc = gofer_walk(c, &w);
     if (rc < 0)
         return rc;
-    if (w.error)
+    if (w.done != 1)
         return w.error;
     *ret_node = w.steps[0].node;
     *ret_attr = w.steps[0].attr;

@@ -130,7 +130,7 @@ int drop_syscalls(const int *calls, size_t n, struct error *err)
         rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, calls[i], 0);
     if (rc == 0)
         rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
-                              SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO));
+                              SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO, 0));
     /* Anonymous private memory for malloc: nothing executable, no file. */
     if (rc == 0 && !SENTRY_SANITIZED)
         rc = seccomp_rule_add(

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
         return fail(&err, EXIT_USAGE);
     if (getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
         hash_set_seed(seed);
-    unsigned spins = gofer_spins();
+    struct gofer_port port = {.sock = FD_SOCK, .spins = gofer_spins()};
     if (confine_split(&c, &err) < 0 || confine_enter(&c, o.fds, o.nroots, FD_SOCK, &err) < 0)
         return fail(&err, EXIT_SETUP);
     posture_log(&c);
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
         (void)error_errno(&err, -rc, "serve the image");
         _exit(fail(&err, EXIT_SETUP));
     }
-    rc = server_run(server, FD_SOCK, spins);
+    rc = server_run(server, &port);
     if (rc == -EPROTO)
         LOG_E(CH_GOFER, "malformed request, hanging up");
     else if (rc < 0)

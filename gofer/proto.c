@@ -123,15 +123,15 @@ unsigned gofer_spins(void)
     return SPINS;
 }
 
-int64_t gofer_recv(int sock, void *buf, size_t n, int *fds, size_t max_fds, size_t *ret_nfds,
-                   unsigned spins)
+int64_t gofer_recv(const struct gofer_port *p, void *buf, size_t n, int *fds, size_t max_fds,
+                   size_t *ret_nfds)
 {
-    for (unsigned i = 0; i < spins; i++) {
-        int64_t got = fd_recv(sock, buf, n, fds, max_fds, ret_nfds, MSG_DONTWAIT);
+    for (unsigned i = 0; i < p->spins; i++) {
+        int64_t got = fd_recv(p->sock, buf, n, fds, max_fds, ret_nfds, MSG_DONTWAIT);
         if (got != -EAGAIN)
             return got;
     }
-    return fd_recv(sock, buf, n, fds, max_fds, ret_nfds, 0);
+    return fd_recv(p->sock, buf, n, fds, max_fds, ret_nfds, 0);
 }
 
 bool gofer_name_valid(const char *name, size_t len)

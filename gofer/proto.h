@@ -217,12 +217,17 @@ const char *gofer_get_xattr_name(struct gofer_in *in, size_t *ret_len);
 /* True when nothing was missing and nothing is left over. */
 MUST_CHECK bool gofer_in_done(const struct gofer_in *in);
 
+/* One end of the connection. */
+struct gofer_port {
+    int sock;
+    unsigned spins; /* how often to look for a message before going to sleep */
+};
 /*
- * fd_recv that looks for the message a number of times before it goes to sleep: the other side
- * answers within some microseconds, and to be woken takes longer than that.
+ * fd_recv that looks for the message some times first: the other side answers within microseconds,
+ * and to be woken takes longer than that.
  */
-MUST_CHECK int64_t gofer_recv(int sock, void *buf, size_t n, int *fds, size_t max_fds,
-                              size_t *ret_nfds, unsigned spins);
+MUST_CHECK int64_t gofer_recv(const struct gofer_port *p, void *buf, size_t n, int *fds,
+                              size_t max_fds, size_t *ret_nfds);
 /* How often to look on this machine: 0 where the other side could not run meanwhile. */
 unsigned gofer_spins(void);
 

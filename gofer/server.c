@@ -301,11 +301,11 @@ int server_handle(struct server *s, size_t size, struct server_reply *ret)
     return 0;
 }
 
-int server_run(struct server *s, int sock, unsigned spins)
+int server_run(struct server *s, const struct gofer_port *port)
 {
     for (;;) {
         size_t nfds;
-        int64_t n = gofer_recv(sock, s->request, sizeof(s->request), NULL, 0, &nfds, spins);
+        int64_t n = gofer_recv(port, s->request, sizeof(s->request), NULL, 0, &nfds);
         if (n == 0 || n == -ECONNRESET)
             return 0;
         if (n == -EMSGSIZE)
@@ -316,7 +316,7 @@ int server_run(struct server *s, int sock, unsigned spins)
         int rc = server_handle(s, (size_t)n, &r);
         if (rc < 0)
             return rc;
-        n = fd_send(sock, s->reply, r.size, &r.fd, r.fd >= 0 ? 1 : 0, 0);
+        n = fd_send(port->sock, s->reply, r.size, &r.fd, r.fd >= 0 ? 1 : 0, 0);
         fd_close(r.fd);
         if (n == -EPIPE || n == -ECONNRESET)
             return 0;

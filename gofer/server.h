@@ -31,6 +31,5 @@ void server_free(struct server *s);
 /* Handles size bytes in s->request. -EPROTO: malformed, hang up. */
 MUST_CHECK int server_handle(struct server *s, size_t size, struct server_reply *ret);
 
-/* Serves sock; spins as for gofer_recv. Returns 0 when the client hung up, -EPROTO when it sent
- * nonsense, or -errno. */
-MUST_CHECK int server_run(struct server *s, int sock, unsigned spins);
+/* Serves the port: 0 when the client hung up, -EPROTO when it sent nonsense, or -errno. */
+MUST_CHECK int server_run(struct server *s, const struct gofer_port *port);

@@ -12,6 +12,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,19 +46,26 @@ static int proc_write(pid_t pid, const char *file, const char *text)
 static int map_all(pid_t pid, const char *file)
 {
     char path[32];
+    char own[MAP_BYTES];
     char text[MAP_BYTES] = "";
     size_t used = 0;
-    unsigned long inside;
-    unsigned long count;
     (void)snprintf(path, sizeof(path), "/proc/self/%s", file);
-    FILE *own = fopen(path, "re");
-    if (!own)
-        return -errno;
-    while (used + 64 < sizeof(text) && fscanf(own, "%lu %*u %lu", &inside, &count) == 2) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int64_t size = fd < 0 ? -errno : fd_read_full(fd, own, sizeof(own) - 1);
+    fd_close(fd);
+    if (size < 0)
+        return (int)size;
+    own[size] = '\0';
+    /* Lines of three numbers: first id inside, first id outside, how many. */
+    char *at = own;
+    while (*at && used + 64 < sizeof(text)) {
+        unsigned long inside = strtoul(at, &at, 10);
+        (void)strtoul(at, &at, 10);
+        unsigned long count = strtoul(at, &at, 10);
         int n = snprintf(text + used, sizeof(text) - used, "%lu %lu %lu\n", inside, inside, count);
         used += (size_t)n;
+        at += strspn(at, "\n");
     }
-    (void)fclose(own);
     return proc_write(pid, file, text);
 }
 

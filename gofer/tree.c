@@ -475,7 +475,7 @@ void tree_forget(struct tree *t, uint32_t id)
 
 bool tree_check(const struct tree *t)
 {
-    for (uint16_t i = 1; i <= TREE_DIRS; i++) {
+    for (size_t i = 1; i <= TREE_DIRS; i++) {
         const struct tree_dir *d = &t->dirs[i];
         if (d->fd >= 0 && (!t->nodes.by_id[d->node] || t->nodes.by_id[d->node]->slot != i))
             return false;

@@ -35,7 +35,7 @@ static NORETURN void confined_main(struct served *s, int sock, uid_t uid)
         _exit(51);
     if (server_new(roots, 1, &server) < 0)
         _exit(52);
-    int rc = server_run(server, SOCK, 0);
+    int rc = server_run(server, &(struct gofer_port){.sock = SOCK});
     _exit(rc == 0 ? 0 : 3);
 }
 

@@ -122,7 +122,7 @@ static inline void serve(struct served *s)
         fd_close(ends[0]);
         if (server_new(&s->dir_fd, 1, &server) < 0)
             _exit(1);
-        int rc = server_run(server, ends[1], 0);
+        int rc = server_run(server, &(struct gofer_port){.sock = ends[1]});
         bool good = tree_check(&server->tree);
         server_free(server);
         _exit(!good ? 9 : rc == 0 ? 0 : rc == -EPROTO ? 3 : 1);
