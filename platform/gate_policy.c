@@ -17,11 +17,15 @@
 
 #include "abi/errno.h"
 #include "abi/mman.h"
+#include "abi/sched.h"
 #include "lib/checked.h"
+#include "platform/platform.h"
 #include "platform/stub/page.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 static void call_set(struct host_call *c, uint32_t nr, uint32_t nargs, const uint64_t *args)
 {
@@ -137,4 +141,88 @@ int host_call_arch_prctl(uint64_t code, uint64_t addr, struct host_call *ret_cal
     CALL_SET(ret_call, SYS_arch_prctl, code, addr);
     ret_call->narrow = 1u << 0;
     return 0;
+}
+
+int stub_call_mmap(uint64_t addr, uint64_t len, uint32_t prot, uint32_t map_flags, uint64_t offset,
+                   struct host_call *ret_call)
+{
+    bool anon = (map_flags & PLAT_MAP_ANON) != 0;
+    uint64_t flags = LX_MAP_FIXED;
+    int err = check_range(addr, len);
+
+    if (!err)
+        err = check_prot(prot);
+    if (err)
+        return err;
+    if (!page_aligned(offset))
+        return -EINVAL;
+    /* On this architecture what can be written can be read; the copies of the platform insist. */
+    if (prot & LX_PROT_WRITE)
+        prot |= LX_PROT_READ;
+    flags |= map_flags & PLAT_MAP_SHARED ? LX_MAP_SHARED : LX_MAP_PRIVATE;
+    flags |= anon ? LX_MAP_ANONYMOUS : 0;
+    flags |= map_flags & PLAT_MAP_NORESERVE ? LX_MAP_NORESERVE : 0;
+    flags |= map_flags & PLAT_MAP_POPULATE ? LX_MAP_POPULATE : 0;
+    CALL_SET(ret_call, SYS_mmap, addr, len, prot, flags, anon ? UINT64_MAX : STUB_MAP_FD, offset);
+    return 0;
+}
+
+int stub_call_mremap(uint64_t old_addr, uint64_t old_len, uint64_t new_addr, uint64_t new_len,
+                     bool dontunmap, struct host_call *ret_call)
+{
+    uint64_t flags = 0;
+    int err = check_range(old_addr, old_len);
+
+    if (!err)
+        err = check_range(new_addr, new_len);
+    if (err)
+        return err;
+    if (old_addr != new_addr)
+        flags = LX_MREMAP_MAYMOVE | LX_MREMAP_FIXED | (dontunmap ? LX_MREMAP_DONTUNMAP : 0);
+    else if (dontunmap)
+        return -EINVAL;
+    CALL_SET(ret_call, SYS_mremap, old_addr, old_len, new_len, flags, new_addr);
+    return 0;
+}
+
+void stub_call_clone_thread(uint64_t stack, bool set_tls, uint64_t tls, struct host_call *ret_call)
+{
+    uint64_t flags = LX_CLONE_VM | LX_CLONE_FS | LX_CLONE_FILES | LX_CLONE_SIGHAND |
+                     LX_CLONE_THREAD | LX_CLONE_SYSVSEM | (set_tls ? LX_CLONE_SETTLS : 0);
+
+    CALL_SET(ret_call, SYS_clone, flags, stack, 0, 0, set_tls ? tls : 0);
+}
+
+void stub_call_clone_process(uint64_t stack, bool set_tls, uint64_t tls,
+                             struct host_call *ret_call)
+{
+    uint64_t flags = LX_CLONE_PARENT | SIGCHLD | (stack ? LX_CLONE_VM : 0) |
+                     (set_tls ? LX_CLONE_SETTLS : 0);
+
+    CALL_SET(ret_call, SYS_clone, flags, stack, 0, 0, set_tls ? tls : 0);
+}
+
+void stub_call_exit(uint64_t status, struct host_call *ret_call)
+{
+    CALL_SET(ret_call, SYS_exit, status);
+}
+
+void stub_call_close(struct host_call *ret_call)
+{
+    CALL_SET(ret_call, SYS_close, STUB_MAP_FD);
+}
+
+void stub_call_close_all(struct host_call *ret_call)
+{
+    CALL_SET(ret_call, SYS_close_range, 0, UINT32_MAX, 0);
+}
+
+void stub_call_munmap_zygote(uint64_t addr, uint64_t len, struct host_call *ret_call)
+{
+    CALL_SET(ret_call, SYS_munmap, addr, len);
+}
+
+void stub_call_cputime(uint64_t slot, struct host_call *ret_call)
+{
+    CALL_SET(ret_call, SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, slot + STUB_SLOT_RESULT);
 }

@@ -2,7 +2,7 @@
 /*
  * What the stub (assembly), the zygote (freestanding C) and the sentry agree on: where the
  * platform's range lies in every guest address space, what is in it, and how a parked thread
- * speaks. Included from assembly too, hence only #defines before the guard below.
+ * speaks. Included from assembly too: only the last part is C.
  *
  *      STUB_RANGE_START   one page of code, r-x          (STUB_CODE)
  *      STUB_SLOTS         slot 0, slot 1, ...  rw-       each STUB_SLOT_SIZE: a block, then a stack
@@ -26,11 +26,11 @@
 /* Offsets in the code page; stub.S puts its code there. The return address of the one syscall
  * instruction of each kind is what the sentry and the filter compare with. */
 #define STUB_OFF_PARK    0x000
-#define STUB_OFF_SIGNAL  0x080
-#define STUB_OFF_RESTORE 0x0c0
-#define STUB_IP_PARK     0x040
-#define STUB_IP_COMMAND  0x07e
-#define STUB_IP_RETURN   0x0e0
+#define STUB_OFF_SIGNAL  0x0a0
+#define STUB_OFF_RESUME  0x0e0
+#define STUB_IP_PARK     0x020
+#define STUB_IP_COMMAND  0x060
+#define STUB_IP_RETURN   0x100
 
 /* The "system call" by which a thread parks:
  * rdi kind | signo << 8 | si_code << 32, rsi result, rdx rsp, r10 token, r8 fault address. */

@@ -1,0 +1,359 @@
+/*
+ * How this works: the sentry clones the guests' init into all new namespaces at once. Init maps its
+ * one uid and gid, sets the clocks of the time namespace, swaps its root for an empty read-only
+ * tmpfs, drops every capability, forks the zygote and becomes a sleeper itself; both run the
+ * embedded ELF file (platform/stub/guest/zygote.c) from a memfd. The zygote tells its memory map
+ * over a socket, sets the filter, and parks; its listener is fetched with pidfd_getfd.
+ *
+ *      sentry --clone(NEW*)--> init --fork--> zygote
+ *        |  <-- pidfd of the zygote --'          |
+ *        |  <-- memory map, or an error ---------'
+ *        `--- pidfd_getfd(zygote, 2) = the listener
+ */
+#include "platform/unotify/private.h"
+
+#include "abi/errno.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/fdio.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+enum { GUEST_ID = 65534, ZYGOTE_LISTENER = 2, HIGH_FD = 20, PATIENCE_MS = 10000 };
+
+extern const uint8_t zygote_image[], zygote_image_end[];
+
+struct spawn {
+    const struct plat_config *cfg;
+    uint32_t slots;
+    int image;        /* memfd */
+    int sock[2];      /* sentry, guests */
+    int life[2];      /* read end: init; write end: sentry */
+    uid_t uid;
+    gid_t gid;
+};
+
+/* -- in the guests' init ---------------------------------------------------------------------- */
+
+static NORETURN void init_fail(const struct spawn *s, const char *what)
+{
+    char text[128];
+    int n = snprintf(text, sizeof(text), "!%s %d", what, errno);
+
+    (void)!write(s->sock[1], text, (size_t)n);
+    _exit(1);
+}
+
+static bool put_file(const char *path, const char *text)
+{
+    auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+}
+
+static void init_ids(const struct spawn *s)
+{
+    char text[64];
+
+    prctl(PR_SET_DUMPABLE, 1);
+    if (!put_file("/proc/self/setgroups", "deny"))
+        init_fail(s, "/proc/self/setgroups");
+    snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->uid);
+    if (!put_file("/proc/self/uid_map", text))
+        init_fail(s, "/proc/self/uid_map");
+    snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->gid);
+    if (!put_file("/proc/self/gid_map", text))
+        init_fail(s, "/proc/self/gid_map");
+}
+
+static void init_time(const struct spawn *s)
+{
+    int64_t off = s->cfg->monotonic_offset, sec = off / 1000000000, nsec = off % 1000000000;
+    char text[128];
+
+    if (nsec < 0) {
+        nsec += 1000000000;
+        sec--;
+    }
+    if (unshare(CLONE_NEWTIME) < 0)
+        init_fail(s, "time namespace");
+    snprintf(text, sizeof(text), "monotonic %lld %lld\nboottime %lld %lld\n", (long long)sec,
+             (long long)nsec, (long long)sec, (long long)nsec);
+    if (off && !put_file("/proc/self/timens_offsets", text))
+        init_fail(s, "/proc/self/timens_offsets");
+}
+
+/* An empty read-only root. The mount point is /proc: it is sure to exist, having just been used. */
+static void init_root(const struct spawn *s)
+{
+    const unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        init_fail(s, "private mounts");
+    if (mount("none", "/proc", "tmpfs", flags, "size=4k,nr_inodes=1,mode=555") < 0)
+        init_fail(s, "empty root");
+    if (chdir("/proc") < 0)
+        init_fail(s, "empty root");
+    if (syscall(SYS_pivot_root, ".", ".") == 0) {
+        if (umount2(".", MNT_DETACH) < 0)
+            init_fail(s, "old root");
+    } else if (mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0) {
+        init_fail(s, "pivot_root");
+    }
+    if (chdir("/") < 0)
+        init_fail(s, "chdir");
+}
+
+static void init_privileges(const struct spawn *s)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2];
+    const struct rlimit zero = {0, 0};
+
+    memset(none, 0, sizeof(none));
+    for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
+        ;
+    if (errno != EINVAL)
+        init_fail(s, "capability bounding set");
+    if (syscall(SYS_capset, &head, none) < 0)
+        init_fail(s, "capset");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        init_fail(s, "no_new_privs");
+    if (setrlimit(RLIMIT_CORE, &zero) < 0)
+        init_fail(s, "RLIMIT_CORE");
+}
+
+/* Becomes the embedded program with the given descriptors 0 and 1 and no other. */
+static NORETURN void init_exec(const struct spawn *s, const char *name, int fd0, int fd1)
+{
+    char count[16], arg0[2] = {name[0], 0};
+    char *argv[] = {arg0, count, NULL}, *envp[] = {NULL};
+
+    snprintf(count, sizeof(count), "%u", s->slots);
+    if (dup2(fd0, 0) < 0 || dup2(fd1, 1) < 0 ||
+        syscall(SYS_close_range, 2u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+        init_fail(s, "descriptors");
+    syscall(SYS_execveat, s->image, "", argv, envp, AT_EMPTY_PATH);
+    init_fail(s, "execveat");
+}
+
+static NORETURN void init_main(const struct spawn *s)
+{
+    int procfd, pidfd = -1;
+    pid_t zygote;
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    signal(SIGCHLD, SIG_IGN);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        init_fail(s, "PDEATHSIG");
+    procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (procfd < 0)
+        init_fail(s, "/proc");
+    init_ids(s);
+    init_time(s);
+    (void)!sethostname("sandbox", 7);
+    init_root(s);
+    init_privileges(s);
+    zygote = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
+    if (zygote < 0)
+        init_fail(s, "clone");
+    if (zygote == 0)
+        init_exec(s, "z", s->sock[1], procfd);
+    if (fd_send(s->sock[1], "p", 1, &pidfd, 1, 0) != 1)
+        init_fail(s, "sendmsg");
+    init_exec(s, "i", s->life[0], s->life[0]);
+}
+
+/* -- in the sentry ------------------------------------------------------------------------------- */
+
+static int move_high(int *fd)
+{
+    int high = fcntl(*fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+    if (high < 0)
+        return -errno;
+    close(*fd);
+    *fd = high;
+    return 0;
+}
+
+static int spawn_prepare(struct spawn *s, struct error *err)
+{
+    size_t size = (size_t)(zygote_image_end - zygote_image);
+    int *fds[] = {&s->image, &s->sock[0], &s->sock[1], &s->life[0], &s->life[1]};
+
+    s->image = memfd_create("guest", MFD_CLOEXEC | MFD_EXEC);
+    if (s->image < 0 && errno == EINVAL)
+        s->image = memfd_create("guest", MFD_CLOEXEC);
+    if (s->image < 0 || fd_write_full(s->image, zygote_image, size))
+        return error_errno(err, errno, "memfd for the zygote");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->sock) < 0)
+        return error_errno(err, errno, "socket pair for the zygote");
+    if (pipe2(s->life, O_CLOEXEC) < 0)
+        return error_errno(err, errno, "pipe for the guests' init");
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        int ret = move_high(fds[i]);
+
+        if (ret)
+            return error_errno(err, -ret, "descriptors");
+    }
+    return 0;
+}
+
+static int init_clone(const struct spawn *s, struct zygote_boot *boot, struct error *err)
+{
+    const unsigned long flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET |
+                                CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_PIDFD |
+                                SIGCHLD;
+    long pid = syscall(SYS_clone, flags, 0, &boot->init_pidfd, 0, 0);
+
+    if (pid < 0)
+        return error_errno(err, errno,
+                           "namespaces for the guests (user, pid, mount, net, ipc, uts, cgroup)");
+    if (pid == 0)
+        init_main(s);
+    boot->init_pid = (pid_t)pid;
+    return 0;
+}
+
+/* "!what errno" from init or the zygote, in words. */
+static int boot_error(char *text, struct error *err)
+{
+    char *space = strrchr(text, ' ');
+    int code = space ? atoi(space + 1) : EIO;
+
+    if (space)
+        *space = 0;
+    if (strcmp(text, "!seccomp") == 0 && code == EBUSY)
+        return error_set(err, code,
+                         "this program already runs under a seccomp listener: the kernel allows "
+                         "only one user-notify listener in a chain of filters");
+    if (strcmp(text, "!seccomp") == 0 && code == EINVAL)
+        return error_set(err, code,
+                         "seccomp user-notify with WAIT_KILLABLE_RECV: missing (needs Linux 5.19)");
+    return error_errno(err, code ? code : EIO, "guest set-up: %s", text + 1);
+}
+
+/* One message from init or the zygote. */
+static int boot_message(const struct spawn *s, struct zygote_boot *boot, int *pidfd,
+                        struct error *err)
+{
+    struct pollfd pfd = {.fd = s->sock[0], .events = POLLIN};
+    char text[sizeof(boot->maps)];
+    size_t nfds = 0;
+    int fd = -1;
+    int64_t n;
+
+    if (poll(&pfd, 1, PATIENCE_MS) <= 0)
+        return error_set(err, ETIMEDOUT, "guest set-up: no answer from the zygote");
+    n = fd_recv(s->sock[0], text, sizeof(text) - 1, &fd, 1, &nfds, 0);
+    if (n <= 0)
+        return error_errno(err, n < 0 ? (int)-n : EIO, "guest set-up: the zygote has ended");
+    text[n] = 0;
+    if (nfds && *pidfd < 0)
+        *pidfd = fd;
+    else if (text[0] == '!')
+        return boot_error(text, err);
+    else
+        memcpy(boot->maps, text, (size_t)n + 1);
+    return 0;
+}
+
+static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, int pidfd,
+                          struct error *err)
+{
+    const struct timespec pause = {.tv_nsec = 10000};
+    int ignored = -1;
+
+    for (int tries = 0; tries < 100000; tries++) {
+        struct pollfd pfd = {.fd = s->sock[0], .events = POLLIN};
+
+        boot->listener = (int)syscall(SYS_pidfd_getfd, pidfd, ZYGOTE_LISTENER, 0);
+        if (boot->listener >= 0)
+            return 0;
+        if (errno != EBADF)
+            return error_errno(err, errno, "fetching the gate's descriptor (pidfd_getfd)");
+        if (tries % 16 == 15 && poll(&pfd, 1, 0) > 0)
+            return boot_message(s, boot, &ignored, err);
+        nanosleep(&pause, NULL);
+    }
+    return error_set(err, ETIMEDOUT, "guest set-up: no listener from the zygote");
+}
+
+static int spawn_run(struct spawn *s, struct zygote_boot *boot, struct error *err)
+{
+    auto_fd int pidfd = -1;
+    int ret = init_clone(s, boot, err);
+
+    if (ret)
+        return ret;
+    close(take_fd(s->sock[1]));
+    close(take_fd(s->life[0]));
+    while (!ret && (pidfd < 0 || !boot->maps[0]))
+        ret = boot_message(s, boot, &pidfd, err);
+    if (!ret)
+        ret = listener_fetch(s, boot, pidfd, err);
+    if (!ret && boot->listener < 0)
+        ret = error_set(err, EIO, "guest set-up: no listener from the zygote");
+    return ret;
+}
+
+int zygote_spawn(const struct plat_config *cfg, uint32_t slots, struct zygote_boot *ret_boot,
+                 struct error *err)
+{
+    struct spawn s = {.cfg = cfg,
+                      .slots = slots,
+                      .image = -1,
+                      .sock = {-1, -1},
+                      .life = {-1, -1},
+                      .uid = geteuid(),
+                      .gid = getegid()};
+    struct zygote_boot *boot = ret_boot;
+    int ret;
+
+    boot->listener = boot->init_pidfd = boot->init_life = -1;
+    boot->init_pid = 0;
+    boot->maps[0] = 0;
+    ret = spawn_prepare(&s, err);
+    if (!ret)
+        ret = spawn_run(&s, boot, err);
+    if (!ret)
+        boot->init_life = take_fd(s.life[1]);
+    fd_close(s.image);
+    fd_close(s.sock[0]);
+    fd_close(s.sock[1]);
+    fd_close(s.life[0]);
+    fd_close(s.life[1]);
+    if (ret && boot->init_pid > 0) {
+        kill(boot->init_pid, SIGKILL);
+        waitpid(boot->init_pid, NULL, 0);
+        fd_close(boot->init_pidfd);
+    }
+    return ret;
+}
