@@ -131,7 +131,7 @@ static const struct gen_node kernel_children[] = {
     GEN_DIR("yama", yama_children),
     GEN_DIR("keys", keys_children),
     GEN_DIR("seccomp", seccomp_children),
-    FIXED("pid_max", "4194304"),
+    FIXED("pid_max", "32768"),
     RO("cap_last_cap", "40"),
     RO("ngroups_max", "65536"),
     FIXED("overflowuid", "65534"),

@@ -1,0 +1,341 @@
+/* The overlay over a fake image and a tmpfs: copy-up, whiteouts, redirects, listings, links. */
+#include "tests/support/fixture.h"
+#include "tests/support/test.h"
+#include "tests/unit/fs/fake_image.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sentry/fs/file.h"
+#include "sentry/fs/overlay/overlay.h"
+#include "sentry/kernel/cred.h"
+#include "sentry/kernel/limits.h"
+#include "sentry/mm/usercopy.h"
+
+static const struct fake_file files[] = {
+    {"/etc", LX_S_IFDIR | 0755, NULL, 0, 0},
+    {"/etc/passwd", LX_S_IFREG | 0640, "root", 0, 0},
+    {"/etc/link", LX_S_IFLNK | 0777, "passwd", 0, 0},
+    {"/etc/d", LX_S_IFDIR | 0755, NULL, 0, 0},
+    {"/etc/d/x", LX_S_IFREG | 0644, "xx", 0, 0},
+    {"/etc/h1", LX_S_IFREG | 0644, "hard", 50, 2},
+    {"/etc/h2", LX_S_IFREG | 0644, "hard", 50, 2},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static struct gofer_client *image;
+static struct super *sb;
+static struct mount *mnt;
+static struct cred *cred;
+
+static int mount_overlay(void)
+{
+    struct tmpfs_options opt = {.mode = 0755};
+    struct super *lower, *upper;
+    int r = goferfs_mount_new(image, 0, &lower);
+
+    if (r < 0)
+        return r;
+    r = tmpfs_mount_new(&opt, &upper);
+    if (r < 0) {
+        super_put(lower);
+        return r;
+    }
+    r = overlay_mount_new(lower, upper, &sb);
+    if (r < 0)
+        return r;
+    return mount_new_internal(sb, &mnt);
+}
+
+static void begin(void)
+{
+    limits_init();
+    image = fake_image_new(files);
+    cred = cred_new();
+    cred->cap_effective = CRED_CAP_ALL;
+    ck_assert_int_eq(mount_overlay(), 0);
+}
+
+static void end(void)
+{
+    mount_put(mnt);
+    cred_put(cred);
+    fake_image_free(image);
+    ck_assert_uint_eq(limit_used(LIMIT_DISK_INODES), 0);
+    ck_assert_uint_eq(limit_used(LIMIT_DISK_BYTES), 0);
+}
+
+static struct dentry *look(struct dentry *dir, const char *name)
+{
+    struct dentry *d = NULL;
+
+    ck_assert_int_eq(dentry_lookup(dir, name, strlen(name), &d), 0);
+    return d;
+}
+
+static struct file *open_at(struct dentry *d, uint32_t flags)
+{
+    struct path p = {mnt, d};
+    struct file *f = NULL;
+
+    ck_assert_int_eq(vfs_open_path(&p, flags, cred, &f), 0);
+    return f;
+}
+
+static void write_to(struct file *f, const char *s)
+{
+    struct uio u;
+
+    uio_init_kernel_const(&u, s, strlen(s));
+    ck_assert_int_eq(f->ops->write(f, &u, &f->pos), (int64_t)strlen(s));
+}
+
+static const char *content(struct dentry *d)
+{
+    static char buf[64];
+    struct file *f = open_at(d, LX_O_RDONLY);
+    int64_t n = kernel_read(f, buf, sizeof(buf) - 1, 0);
+
+    ck_assert_int_ge(n, 0);
+    buf[n] = 0;
+    file_put(f);
+    return buf;
+}
+
+struct list {
+    struct dir_context dc;
+    char names[256];
+};
+
+static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino, uint32_t type,
+                     uint64_t next_pos)
+{
+    struct list *l = container_of(dc, struct list, dc);
+
+    (void)ino;
+    (void)type;
+    (void)next_pos;
+    if (name[0] != '.') {
+        strncat(l->names, name, len);
+        strcat(l->names, " ");
+    }
+    return true;
+}
+
+static const char *listing(struct dentry *d)
+{
+    static struct list l;
+    struct file *f = open_at(d, LX_O_RDONLY);
+
+    l = (struct list){.dc = {list_one}};
+    ck_assert_int_eq(f->ops->readdir(f, &l.dc), 0);
+    file_put(f);
+    return l.names;
+}
+
+static int remove_name(struct dentry *dir, const char *name)
+{
+    struct dentry *d = look(dir, name);
+    int r = LX_S_ISDIR(d->inode->mode) ? dir->inode->ops->rmdir(dir->inode, d)
+                                       : dir->inode->ops->unlink(dir->inode, d);
+
+    if (r == 0)
+        dentry_drop(d);
+    dentry_put(d);
+    return r;
+}
+
+static int rename_name(struct dentry *odir, const char *old, struct dentry *ndir, const char *new)
+{
+    struct dentry *od = look(odir, old), *nd = look(ndir, new);
+    int r = odir->inode->ops->rename(odir->inode, od, ndir->inode, nd, 0);
+
+    if (r == 0)
+        dentry_move(od, nd);
+    dentry_put(od);
+    dentry_put(nd);
+    return r;
+}
+
+TEST(copy_up_on_write)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *d = look(etc, "passwd");
+    uint64_t ino = d->inode->ino;
+    struct file *reader = open_at(d, LX_O_RDONLY), *f = open_at(d, LX_O_RDWR);
+    char buf[8] = "";
+
+    write_to(f, "ROO");
+    file_put(f);
+    ck_assert_str_eq(content(d), "ROOt");
+    ck_assert_int_eq(kernel_read(reader, buf, 4, 0), 4);
+    ck_assert_str_eq(buf, "ROOt");
+    file_put(reader);
+    ck_assert_uint_eq(d->inode->ino, ino);
+    ck_assert_uint_eq(d->inode->mode, LX_S_IFREG | 0640);
+    dentry_put(d);
+    dentry_prune(sb->root);
+    d = look(etc, "passwd");
+    ck_assert_uint_eq(d->inode->ino, ino);
+    ck_assert_str_eq(content(d), "ROOt");
+    dentry_put(d);
+    dentry_put(etc);
+    end();
+}
+
+TEST(whiteouts)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *d;
+
+    ck_assert_int_eq(remove_name(etc, "passwd"), 0);
+    d = look(etc, "passwd");
+    ck_assert_ptr_null(d->inode);
+    ck_assert_int_eq(etc->inode->ops->create(etc->inode, d, LX_S_IFREG | 0600, cred), 0);
+    ck_assert_str_eq(content(d), "");
+    dentry_put(d);
+    ck_assert_str_eq(listing(etc), "passwd link d h1 h2 ");
+    ck_assert_int_eq(remove_name(etc, "passwd"), 0);
+    ck_assert_str_eq(listing(etc), "link d h1 h2 ");
+    ck_assert_int_eq(remove_name(etc, "d"), -ENOTEMPTY);
+    dentry_put(etc);
+    end();
+}
+
+TEST(a_removed_directory_comes_back_empty)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *d = look(etc, "d");
+
+    ck_assert_int_eq(remove_name(d, "x"), 0);
+    dentry_put(d);
+    ck_assert_int_eq(remove_name(etc, "d"), 0);
+    d = look(etc, "d");
+    ck_assert_ptr_null(d->inode);
+    ck_assert_int_eq(etc->inode->ops->mkdir(etc->inode, d, LX_S_IFDIR | 0755, cred), 0);
+    ck_assert_str_eq(listing(d), "");
+    dentry_put(d);
+    dentry_put(etc);
+    end();
+}
+
+TEST(directories_are_renamed_with_their_content)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *d, *x;
+
+    ck_assert_int_eq(rename_name(etc, "d", sb->root, "moved"), 0);
+    d = look(sb->root, "moved");
+    ck_assert_str_eq(listing(d), "x ");
+    dentry_put(d);
+    dentry_prune(sb->root);
+    d = look(sb->root, "moved");
+    x = look(d, "x");
+    ck_assert_str_eq(content(x), "xx");
+    dentry_put(x);
+    ck_assert_int_eq(rename_name(d, "x", etc, "y"), 0);
+    ck_assert_str_eq(listing(d), "");
+    x = look(etc, "y");
+    ck_assert_str_eq(content(x), "xx");
+    dentry_put(x);
+    dentry_put(d);
+    d = look(etc, "d");
+    ck_assert_ptr_null(d->inode);
+    dentry_put(d);
+    dentry_put(etc);
+    end();
+}
+
+TEST(attributes_are_copied_up)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *d = look(etc, "passwd");
+    struct iattr a = {.valid = ATTR_MODE, .mode = 0600};
+    struct iattr cut = {.valid = ATTR_SIZE, .size = 2};
+
+    ck_assert_int_eq(d->inode->ops->setattr(d->inode, &a), 0);
+    ck_assert_uint_eq(d->inode->mode, LX_S_IFREG | 0600);
+    ck_assert_int_eq(d->inode->mtime.tv_sec, 1000);
+    ck_assert_int_eq(d->inode->ops->setattr(d->inode, &cut), 0);
+    ck_assert_str_eq(content(d), "ro");
+    dentry_put(d);
+    dentry_put(etc);
+    end();
+}
+
+TEST(hard_links_break_on_copy_up)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *h1 = look(etc, "h1"), *h2 = look(etc, "h2");
+    struct file *f = open_at(h1, LX_O_WRONLY);
+
+    write_to(f, "soft");
+    file_put(f);
+    ck_assert_str_eq(content(h1), "soft");
+    ck_assert_str_eq(content(h2), "hard");
+    dentry_put(h1);
+    dentry_put(h2);
+    dentry_put(etc);
+    end();
+}
+
+TEST(links_share_an_inode)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *d = look(etc, "passwd"), *n = look(etc, "new");
+
+    ck_assert_int_eq(etc->inode->ops->link(d->inode, etc->inode, n), 0);
+    ck_assert_ptr_eq(n->inode, d->inode);
+    ck_assert_uint_eq(d->inode->nlink, 2);
+    dentry_put(d);
+    ck_assert_int_eq(remove_name(etc, "passwd"), 0);
+    ck_assert_uint_eq(n->inode->nlink, 1);
+    ck_assert_str_eq(content(n), "root");
+    dentry_put(n);
+    dentry_put(etc);
+    end();
+}
+
+TEST(failing_allocations)
+{
+    limits_init();
+    image = fake_image_new(files);
+    cred = cred_new();
+    cred->cap_effective = CRED_CAP_ALL;
+    for_each_failure
+    {
+        if (mount_overlay() == 0) {
+            struct dentry *etc, *d;
+
+            if (dentry_lookup(sb->root, "etc", 3, &etc) == 0) {
+                if (etc->inode && dentry_lookup(etc, "passwd", 6, &d) == 0) {
+                    if (d->inode) {
+                        int r = ovl_copy_up(ovl_inode_of(d->inode), UINT64_MAX);
+
+                        if (r == 0)
+                            r = etc->inode->ops->unlink(etc->inode, d);
+                        if (r == 0)
+                            dentry_drop(d);
+                    }
+                    dentry_put(d);
+                }
+                dentry_put(etc);
+            }
+            mount_put(mnt);
+        }
+    }
+    cred_put(cred);
+    fake_image_free(image);
+}
+
+TEST_SUITE(overlay)
+{
+    TEST_ADD(copy_up_on_write);
+    TEST_ADD(whiteouts);
+    TEST_ADD(a_removed_directory_comes_back_empty);
+    TEST_ADD(directories_are_renamed_with_their_content);
+    TEST_ADD(attributes_are_copied_up);
+    TEST_ADD(hard_links_break_on_copy_up);
+    TEST_ADD(links_share_an_inode);
+    TEST_ADD(failing_allocations);
+}
