@@ -241,6 +241,8 @@ static void event_syscall(struct task *t, const struct plat_event *ev)
 static void event_context(struct task *t)
 {
     t->in_context = true;
+    if (!list_empty(&t->mm->quarantine))
+        mm_quarantine_release(t->mm, t);
     if (plat_ops->get_regs(t->pth, &t->regs) < 0) {
         thread_group_exit(t->group, LX_SIGKILL);
         return;
@@ -257,6 +259,8 @@ static void event_context(struct task *t)
 static void event_fault(struct task *t, const struct plat_event *ev)
 {
     t->in_context = true;
+    if (!list_empty(&t->mm->quarantine))
+        mm_quarantine_release(t->mm, t);
     t->in_syscall = false;
     t->state = TASK_AT_GATE;
     if (plat_ops->get_regs(t->pth, &t->regs) < 0) {

@@ -43,8 +43,10 @@ void task_release_resources(struct task *t)
         files_put(t->files);
     if (t->fs != NULL)
         fs_info_put(t->fs);
-    if (t->mm != NULL)
+    if (t->mm != NULL) {
+        mm_quarantine_release(t->mm, t);
         mm_put(t->mm);
+    }
     t->files = NULL;
     t->fs = NULL;
     t->mm = NULL;

@@ -12,6 +12,7 @@
 
 #include "abi/types.h"
 #include "platform/platform.h"
+#include "sentry/kernel/waitqueue.h"
 
 struct task;
 struct file;
@@ -57,6 +58,7 @@ struct mm {
     uint8_t auxv[512]; /* as put on the stack: /proc/PID/auxv */
     size_t auxv_len;
     struct list_head quarantine;
+    struct wait_queue quarantine_wait; /* something was released */
     bool def_locked;
 };
 
@@ -88,6 +90,8 @@ struct mmap_args {
 /* Kernel entry points; the caller is the worker. Return the address or -errno as mmap(2). */
 int64_t mm_mmap(struct task *t, struct mm *mm, const struct mmap_args *args) MUST_CHECK;
 int mm_munmap(struct task *t, struct mm *mm, uint64_t addr, uint64_t len) MUST_CHECK;
+/* The checks and splits of munmap; afterwards vma_carve(addr, *ret_end) cannot fail (sys_munmap: the host unmaps). */
+int mm_unmap_prepare(struct mm *mm, uint64_t addr, uint64_t len, uint64_t *ret_end) MUST_CHECK;
 /* Shared anonymous memory from a given object (SysV shm). */
 int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
                    uint64_t flags, struct memobj *obj, uint64_t offset) MUST_CHECK;

@@ -1,0 +1,17 @@
+#pragma once
+/*
+ * Operations on address spaces behind mprotect, madvise, mremap and brk.
+ */
+#include "lib/compiler.h"
+
+#include "sentry/mm/mm.h"
+
+/* Changes the tree; the host's protection is changed by the caller's own call (SYS_HOST). */
+int mm_protect(struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot) MUST_CHECK;
+/* *ret_host: the host has to be told too. */
+int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_host) MUST_CHECK;
+/* The new address or -errno, as mremap(2). */
+int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, uint64_t new_len,
+                 uint64_t flags, uint64_t new_addr) MUST_CHECK;
+/* The break after the call, as brk(2). */
+uint64_t mm_brk(struct task *t, struct mm *mm, uint64_t brk);

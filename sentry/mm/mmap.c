@@ -1,0 +1,248 @@
+/*
+ * mmap.c: mmap(2) and munmap(2): checks as Linux orders them, the choice of the address, the host's mapping, the tree.
+ *
+ * The host maps first, the tree follows: a failure in between leaves a hole at worst, never a vma without memory.
+ * Memory for the tree's changes is had before the host is asked.
+ */
+#include "lib/compiler.h"
+
+#include "abi/errno.h"
+#include "abi/mman.h"
+#include "abi/rlimit.h"
+#include "lib/checked.h"
+#include "sentry/fs/file.h"
+#include "sentry/kernel/task.h"
+#include "sentry/mm/memobj.h"
+#include "sentry/mm/mm.h"
+#include "sentry/mm/vma_tree.h"
+
+#define MAX_32BIT 0x80000000ull
+
+static int check_file(const struct mmap_args *a)
+{
+    const struct file *f = a->file;
+    uint64_t type = a->flags & LX_MAP_TYPE;
+    if (!file_readable(f))
+        return -EACCES;
+    if (type != LX_MAP_PRIVATE && (a->prot & LX_PROT_WRITE) && !file_writable(f))
+        return -EACCES;
+    if ((a->prot & LX_PROT_EXEC) && f->path.mnt != NULL && (f->path.mnt->flags & MOUNT_NOEXEC))
+        return -EPERM;
+    if (f->ops->map == NULL)
+        return -ENODEV;
+    return 0;
+}
+
+static int check_args(const struct mmap_args *a, uint64_t *ret_len)
+{
+    uint64_t type = a->flags & LX_MAP_TYPE;
+    uint64_t len = page_up(a->len);
+    if (a->len == 0)
+        return -EINVAL;
+    if (len == 0 || len > LX_TASK_SIZE)
+        return -ENOMEM;
+    if (!page_aligned(a->offset))
+        return -EINVAL;
+    if (a->file != NULL && a->offset + len < a->offset)
+        return -EOVERFLOW;
+    if (type != LX_MAP_SHARED && type != LX_MAP_PRIVATE && type != LX_MAP_SHARED_VALIDATE)
+        return -EINVAL;
+    if (type == LX_MAP_SHARED_VALIDATE && (a->flags & LX_MAP_SYNC))
+        return -EOPNOTSUPP;
+    if (a->flags & LX_MAP_HUGETLB)
+        return -ENOMEM;
+    *ret_len = len;
+    return 0;
+}
+
+/* A fixed range: aligned, in user space, not the platform's. */
+static int check_fixed(struct mm *mm, uint64_t addr, uint64_t len)
+{
+    if (!page_aligned(addr))
+        return -EINVAL;
+    if (addr > LX_TASK_SIZE - len)
+        return -ENOMEM;
+    if (addr < MM_MMAP_MIN)
+        return -EPERM;
+    return vma_overlaps_special(mm, addr, addr + len) ? -EINVAL : 0;
+}
+
+static int choose_address(struct mm *mm, const struct mmap_args *a, uint64_t len, uint64_t *ret_addr)
+{
+    uint64_t addr = a->addr;
+    if (a->flags & (LX_MAP_FIXED | LX_MAP_FIXED_NOREPLACE)) {
+        int r = check_fixed(mm, addr, len);
+        if (r < 0)
+            return r;
+        if ((a->flags & LX_MAP_FIXED_NOREPLACE) && vma_overlaps(mm, addr, addr + len))
+            return -EEXIST;
+        *ret_addr = addr;
+        return 0;
+    }
+    addr = page_up(addr);
+    if (addr != 0 && check_fixed(mm, addr, len) == 0 && !vma_overlaps(mm, addr, addr + len)) {
+        *ret_addr = addr;
+        return 0;
+    }
+    addr = 0;
+    if (a->flags & LX_MAP_32BIT)
+        addr = vma_find_free(mm, len, MAX_32BIT);
+    else
+        addr = vma_find_free(mm, len, mm->mmap_top);
+    if (addr == 0 && !(a->flags & LX_MAP_32BIT))
+        addr = vma_find_free(mm, len, LX_TASK_SIZE - PAGE_SIZE);
+    if (addr == 0)
+        return -ENOMEM;
+    *ret_addr = addr;
+    return 0;
+}
+
+static uint64_t mapped_in(struct mm *mm, uint64_t start, uint64_t end)
+{
+    uint64_t n = 0;
+    for (struct vma *v = mm_find_from(mm, start); v != NULL && v->start < end; v = vma_next(v))
+        n += MIN(v->end, end) - MAX(v->start, start);
+    return n;
+}
+
+static int check_limits(const struct task *t, struct mm *mm, uint64_t addr, uint64_t len)
+{
+    uint64_t max = task_rlimit(t, LX_RLIMIT_AS)->rlim_cur;
+    uint64_t total = mm->total - mapped_in(mm, addr, addr + len);
+    return total + len > max ? -ENOMEM : 0;
+}
+
+/* Splits at both ends so that the range can be carved without allocating. */
+static int prepare_range(struct mm *mm, uint64_t start, uint64_t end)
+{
+    int r = vma_split_at(mm, start);
+    return r < 0 ? r : vma_split_at(mm, end);
+}
+
+static int host_map(struct mm *mm, uint64_t addr, uint64_t len, const struct mmap_args *a,
+                    const struct map_backing *backing)
+{
+    struct plat_map_req rq = {.addr = addr, .len = len, .prot = (uint32_t)a->prot & 7, .host_fd = -1};
+    if (backing == NULL) {
+        rq.flags = PLAT_MAP_ANON;
+    } else if (backing->obj != NULL) {
+        int r = memobj_host_fd(backing->obj, &rq.host_fd);
+        if (r < 0)
+            return r;
+    } else {
+        rq.host_fd = backing->host_fd;
+    }
+    if (backing != NULL) {
+        rq.offset = a->offset;
+        if ((a->flags & LX_MAP_TYPE) != LX_MAP_PRIVATE)
+            rq.flags |= PLAT_MAP_SHARED;
+    }
+    rq.flags |= PLAT_MAP_NORESERVE;
+    if (a->flags & LX_MAP_POPULATE)
+        rq.flags |= PLAT_MAP_POPULATE;
+    return plat_ops->map(mm->as, &rq, 1);
+}
+
+static uint32_t flags_of(const struct mmap_args *a)
+{
+    uint32_t f = 0;
+    if ((a->flags & LX_MAP_TYPE) != LX_MAP_PRIVATE)
+        f |= VMA_SHARED;
+    if (a->flags & LX_MAP_NORESERVE)
+        f |= VMA_NORESERVE;
+    return f;
+}
+
+/* Everything after the address is known. obj: backing of shared anonymous memory (borrowed), or NULL. */
+static int map_at(struct mm *mm, uint64_t addr, uint64_t len, const struct mmap_args *a,
+                  const struct map_backing *backing, struct memobj *anon_obj)
+{
+    struct vma_attr attr = {
+        .prot = a->prot & 7,
+        .flags = flags_of(a),
+        .file = a->file,
+        .obj = anon_obj,
+        .offset = a->file != NULL || anon_obj != NULL ? a->offset : 0,
+    };
+    int r = prepare_range(mm, addr, addr + len);
+    if (r == 0)
+        r = host_map(mm, addr, len, a, backing);
+    if (r < 0)
+        return r;
+    vma_carve(mm, addr, addr + len);
+    r = vma_insert(mm, addr, addr + len, &attr);
+    if (r < 0)
+        (void)plat_ops->unmap(mm->as, addr, len);
+    return r;
+}
+
+static int64_t do_map(struct task *t, struct mm *mm, const struct mmap_args *a, struct memobj *given)
+{
+    uint64_t len, addr;
+    struct map_backing backing = {.host_fd = -1};
+    bool shared = (a->flags & LX_MAP_TYPE) != LX_MAP_PRIVATE;
+
+    int r = check_args(a, &len);
+    if (r == 0)
+        r = choose_address(mm, a, len, &addr);
+    if (r == 0 && a->file != NULL)
+        r = check_file(a);
+    if (r == 0)
+        r = check_limits(t, mm, addr, len);
+    if (r < 0)
+        return r;
+    if (quarantine_find(mm, addr, addr + len) != NULL)
+        return -EAGAIN;
+    if (a->file != NULL)
+        r = a->file->ops->map(a->file, shared, a->prot, &backing);
+    else if (given != NULL)
+        backing.obj = memobj_get(given);
+    else if (shared)
+        r = memobj_new(len, &backing.obj);
+    if (r < 0)
+        return r;
+    bool anon = a->file == NULL && !shared;
+    r = map_at(mm, addr, len, a, anon ? NULL : &backing, a->file == NULL ? backing.obj : NULL);
+    memobj_put(backing.obj);
+    return r < 0 ? r : (int64_t)addr;
+}
+
+int64_t mm_mmap(struct task *t, struct mm *mm, const struct mmap_args *args)
+{
+    return do_map(t, mm, args, NULL);
+}
+
+int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
+                   uint64_t flags, struct memobj *obj, uint64_t offset)
+{
+    struct mmap_args a = {addr, len, prot, flags | LX_MAP_SHARED, NULL, offset};
+    return do_map(t, mm, &a, obj);
+}
+
+int mm_unmap_prepare(struct mm *mm, uint64_t addr, uint64_t len, uint64_t *ret_end)
+{
+    if (!page_aligned(addr) || addr > LX_TASK_SIZE || len > LX_TASK_SIZE - addr)
+        return -EINVAL;
+    uint64_t end = page_up(addr + len);
+    if (end == addr)
+        return -EINVAL;
+    if (vma_overlaps_special(mm, addr, end))
+        return -EINVAL;
+    int r = prepare_range(mm, addr, end);
+    if (r == 0)
+        *ret_end = end;
+    return r;
+}
+
+int mm_munmap(struct task *t, struct mm *mm, uint64_t addr, uint64_t len)
+{
+    uint64_t end;
+    (void)t;
+    int r = mm_unmap_prepare(mm, addr, len, &end);
+    if (r < 0)
+        return r;
+    r = plat_ops->unmap(mm->as, addr, end - addr);
+    if (r == 0)
+        vma_carve(mm, addr, end);
+    return r;
+}

@@ -1,0 +1,138 @@
+/*
+ * mprotect.c: mprotect(2) and madvise(2) on the tree. The host's part is done by the calling thread itself
+ * (SYS_HOST), after the tree was changed here.
+ */
+#include "lib/compiler.h"
+
+#include "abi/errno.h"
+#include "abi/mman.h"
+#include "lib/checked.h"
+#include "sentry/fs/file.h"
+#include "sentry/mm/memobj.h"
+#include "sentry/mm/mm_ops.h"
+#include "sentry/mm/vma_tree.h"
+
+static int may_protect(const struct vma *v, uint64_t prot)
+{
+    if ((v->flags & VMA_SHARED) && v->file != NULL && (prot & LX_PROT_WRITE) &&
+        !file_writable(v->file))
+        return -EACCES;
+    if (v->file != NULL && (prot & LX_PROT_EXEC) && v->file->path.mnt != NULL &&
+        (v->file->path.mnt->flags & MOUNT_NOEXEC))
+        return -EACCES;
+    return 0;
+}
+
+int mm_protect(struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot)
+{
+    uint64_t end = addr + page_up(len);
+    int r;
+
+    if (!page_aligned(addr) || (prot & ~(uint64_t)(7 | LX_PROT_SEM)) != 0)
+        return -EINVAL;
+    if (len == 0)
+        return 0;
+    if (end <= addr || end > LX_TASK_SIZE || !vma_covers(mm, addr, end))
+        return -ENOMEM;
+    if (vma_overlaps_special(mm, addr, end))
+        return -EACCES;
+    for (struct vma *v = mm_find(mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
+        r = may_protect(v, prot);
+        if (r < 0)
+            return r;
+    }
+    r = vma_split_at(mm, addr);
+    if (r == 0)
+        r = vma_split_at(mm, end);
+    if (r < 0)
+        return r;
+    for (struct vma *v = mm_find(mm, addr); v != NULL && v->start < end; v = vma_next(v))
+        v->prot = prot & 7;
+    vma_merge_range(mm, addr, end);
+    return 0;
+}
+
+static int set_flag(struct mm *mm, uint64_t addr, uint64_t end, uint32_t set, uint32_t clear)
+{
+    int r = vma_split_at(mm, addr);
+    if (r == 0)
+        r = vma_split_at(mm, end);
+    if (r < 0)
+        return r;
+    for (struct vma *v = mm_find_from(mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
+        if (!(v->flags & VMA_SPECIAL))
+            v->flags = (v->flags & ~clear) | set;
+    }
+    vma_merge_range(mm, addr, end);
+    return 0;
+}
+
+/* MADV_REMOVE: a hole in the object behind a shared mapping. */
+static int remove_range(struct mm *mm, uint64_t addr, uint64_t end)
+{
+    for (struct vma *v = mm_find_from(mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
+        uint64_t from = MAX(v->start, addr), to = MIN(v->end, end);
+        uint64_t off = v->offset + (from - v->start);
+        int r = -EINVAL;
+        if (v->obj != NULL)
+            r = memobj_punch(v->obj, off, to - from);
+        else if (v->file != NULL && (v->flags & VMA_SHARED) && v->file->ops->fallocate != NULL)
+            r = v->file->ops->fallocate(v->file, LX_FALLOC_FL_PUNCH_HOLE | LX_FALLOC_FL_KEEP_SIZE,
+                                        off, to - from);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_host)
+{
+    uint64_t end = addr + page_up(len);
+
+    *ret_host = false;
+    if (!page_aligned(addr))
+        return -EINVAL;
+    if (end < addr || end > LX_TASK_SIZE)
+        return -EINVAL;
+    switch (advice) {
+    case LX_MADV_NORMAL:
+    case LX_MADV_RANDOM:
+    case LX_MADV_SEQUENTIAL:
+    case LX_MADV_WILLNEED:
+    case LX_MADV_DONTDUMP:
+    case LX_MADV_DODUMP:
+    case LX_MADV_MERGEABLE:
+    case LX_MADV_UNMERGEABLE:
+    case LX_MADV_COLD:
+    case LX_MADV_PAGEOUT:
+        break;
+    case LX_MADV_DONTNEED:
+    case LX_MADV_FREE:
+    case LX_MADV_HUGEPAGE:
+    case LX_MADV_NOHUGEPAGE:
+    case LX_MADV_POPULATE_READ:
+    case LX_MADV_POPULATE_WRITE:
+        *ret_host = len != 0 && !vma_overlaps_special(mm, addr, end);
+        if (len != 0 && !*ret_host)
+            return -EINVAL;
+        break;
+    case LX_MADV_DONTFORK:
+        return set_flag(mm, addr, end, VMA_DONTFORK, 0);
+    case LX_MADV_DOFORK:
+        return set_flag(mm, addr, end, 0, VMA_DONTFORK);
+    case LX_MADV_WIPEONFORK:
+        return set_flag(mm, addr, end, VMA_WIPEONFORK, 0);
+    case LX_MADV_KEEPONFORK:
+        return set_flag(mm, addr, end, 0, VMA_WIPEONFORK);
+    case LX_MADV_REMOVE:
+        return remove_range(mm, addr, end);
+    default:
+        return -EINVAL;
+    }
+    if (len != 0 && !vma_covers(mm, addr, end)) {
+        /* The host advises what is mapped and says ENOMEM itself. */
+        if (!*ret_host)
+            return -ENOMEM;
+    }
+    return 0;
+}

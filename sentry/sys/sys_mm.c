@@ -1,0 +1,243 @@
+/*
+ * sys_mm.c: memory calls: decode, then mm/. What the calling thread can do itself (munmap, mprotect,
+ * madvise, an anonymous mapping at a fixed address) it does, after the tree was changed.
+ */
+#include "lib/compiler.h"
+
+#include "abi/errno.h"
+#include "abi/mman.h"
+#include "abi/rlimit.h"
+#include "lib/checked.h"
+#include "platform/gate_policy.h"
+#include "sentry/fs/file.h"
+#include "sentry/kernel/cred.h"
+#include "sentry/kernel/dispatch.h"
+#include "sentry/kernel/task.h"
+#include "sentry/mm/mm_ops.h"
+#include "sentry/mm/usercopy.h"
+#include "sentry/mm/vma_tree.h"
+#include "sentry/sys/sys.h"
+
+/* The range is about to be unmapped by another thread's own call: that thread is made to show itself. */
+static struct sys_res wait_quarantine(struct task *t)
+{
+    struct quarantine *q;
+    list_for_each_entry (q, &t->mm->quarantine, link) {
+        if (q->task->pth != NULL && q->task->state == TASK_RUNNING)
+            plat_ops->interrupt(q->task->pth);
+    }
+    int r = task_wait_on(t, &t->mm->quarantine_wait, 0);
+    return r < 0 ? sys_ret(r) : task_block_killable(t);
+}
+
+static struct sys_res map_result(struct task *t, int64_t r)
+{
+    return r == -EAGAIN ? wait_quarantine(t) : sys_ret(r);
+}
+
+struct sys_res sys_mmap(struct task *t, const struct sys_args *a)
+{
+    struct mmap_args m = {a->v[0], a->v[1], a->v[2], a->v[3], NULL, a->v[5]};
+
+    if (!page_aligned(m.offset))
+        return sys_ret(-EINVAL);
+    if (!(m.flags & LX_MAP_ANONYMOUS)) {
+        m.file = fd_get(t, (int)(uint32_t)a->v[4]);
+        if (m.file == NULL)
+            return sys_ret(-EBADF);
+    } else {
+        m.offset = 0;
+    }
+    int64_t r = mm_mmap(t, t->mm, &m);
+    file_put(m.file);
+    return map_result(t, r);
+}
+
+struct sys_res sys_munmap(struct task *t, const struct sys_args *a)
+{
+    struct host_call call;
+    uint64_t addr = a->v[0], end;
+
+    int r = mm_unmap_prepare(t->mm, addr, a->v[1], &end);
+    if (r < 0)
+        return sys_ret(r);
+    if (host_call_munmap(addr, a->v[1], &call) < 0)
+        return sys_ret(-EINVAL);
+    /* Alone in the address space nobody else can map there meanwhile. */
+    if (t->mm->ref > 1 && quarantine_add(t->mm, t, addr, end) < 0)
+        return sys_ret(mm_munmap(t, t->mm, addr, end - addr));
+    vma_carve(t->mm, addr, end);
+    return sys_host(t, &call);
+}
+
+struct sys_res sys_mprotect(struct task *t, const struct sys_args *a)
+{
+    struct host_call call;
+    int r = mm_protect(t->mm, a->v[0], a->v[1], a->v[2]);
+    if (r < 0 || a->v[1] == 0)
+        return sys_ret(r);
+    if (host_call_mprotect(a->v[0], a->v[1], (uint32_t)a->v[2], &call) < 0)
+        return sys_ret(-EINVAL);
+    return sys_host(t, &call);
+}
+
+struct sys_res sys_madvise(struct task *t, const struct sys_args *a)
+{
+    struct host_call call;
+    bool host;
+    int advice = sys_int(a, 2);
+    int r = mm_advise(t->mm, a->v[0], a->v[1], advice, &host);
+    if (r < 0 || !host)
+        return sys_ret(r);
+    if (host_call_madvise(a->v[0], a->v[1], advice, &call) < 0)
+        return sys_ret(-EINVAL);
+    return sys_host(t, &call);
+}
+
+struct sys_res sys_mremap(struct task *t, const struct sys_args *a)
+{
+    return map_result(t, mm_remap(t, t->mm, a->v[0], a->v[1], a->v[2], a->v[3], a->v[4]));
+}
+
+struct sys_res sys_brk(struct task *t, const struct sys_args *a)
+{
+    return sys_ret((int64_t)mm_brk(t, t->mm, a->v[0]));
+}
+
+struct sys_res sys_msync(struct task *t, const struct sys_args *a)
+{
+    uint64_t addr = a->v[0], end = addr + page_up(a->v[1]);
+    uint32_t flags = sys_uint(a, 2);
+
+    if (flags & ~(uint32_t)(LX_MS_ASYNC | LX_MS_INVALIDATE | LX_MS_SYNC))
+        return sys_ret(-EINVAL);
+    if (!page_aligned(addr) || (flags & (LX_MS_ASYNC | LX_MS_SYNC)) == (LX_MS_ASYNC | LX_MS_SYNC))
+        return sys_ret(-EINVAL);
+    if (end < addr)
+        return sys_ret(-ENOMEM);
+    if (end == addr)
+        return sys_ret(0);
+    if (!vma_covers(t->mm, addr, end))
+        return sys_ret(-ENOMEM);
+    for (struct vma *v = mm_find(t->mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
+        if ((flags & LX_MS_INVALIDATE) && (v->flags & VMA_LOCKED))
+            return sys_ret(-EBUSY);
+    }
+    return sys_ret(0);
+}
+
+/* Residency is not told: every mapped page counts as resident. */
+struct sys_res sys_mincore(struct task *t, const struct sys_args *a)
+{
+    static uint8_t ones[PAGE_SIZE];
+    uint64_t addr = a->v[0], end = addr + page_up(a->v[1]);
+    uint64_t pages = page_up(a->v[1]) / PAGE_SIZE;
+
+    if (!page_aligned(addr))
+        return sys_ret(-EINVAL);
+    if (end < addr || end > LX_TASK_SIZE)
+        return sys_ret(-ENOMEM);
+    if (pages > 0 && !vma_covers(t->mm, addr, end))
+        return sys_ret(-ENOMEM);
+    for (size_t i = 0; i < sizeof(ones); i++)
+        ones[i] = 1;
+    for (uint64_t done = 0; done < pages;) {
+        size_t n = (size_t)MIN(pages - done, (uint64_t)sizeof(ones));
+        if (copy_to_user(t, GADDR(a->v[2] + done), ones, n) < 0)
+            return sys_ret(-EFAULT);
+        done += n;
+    }
+    return sys_ret(0);
+}
+
+/* -- locking: accounting only ------------------------------------------------------------------------------- */
+
+static uint64_t locked_in(struct mm *mm, uint64_t start, uint64_t end, bool want)
+{
+    uint64_t n = 0;
+    for (struct vma *v = mm_find_from(mm, start); v != NULL && v->start < end; v = vma_next(v)) {
+        if (((v->flags & VMA_LOCKED) != 0) == want && !(v->flags & VMA_SPECIAL))
+            n += MIN(v->end, end) - MAX(v->start, start);
+    }
+    return n;
+}
+
+static int lock_range(struct task *t, uint64_t addr, uint64_t len, bool lock)
+{
+    struct mm *mm = t->mm;
+    uint64_t start = page_down(addr), end = page_up(addr + len);
+    uint64_t max = task_rlimit(t, LX_RLIMIT_MEMLOCK)->rlim_cur;
+
+    if (addr + len < addr)
+        return -EINVAL;
+    if (len == 0)
+        return 0;
+    if (lock && max == 0 && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
+        return -EPERM;
+    uint64_t more = locked_in(mm, start, end, false);
+    if (lock && mm->locked + more > max && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
+        return -ENOMEM;
+    if (!vma_covers(mm, start, end))
+        return -ENOMEM;
+    int r = vma_split_at(mm, start);
+    if (r == 0)
+        r = vma_split_at(mm, end);
+    if (r < 0)
+        return r;
+    mm->locked = lock ? mm->locked + more : mm->locked - locked_in(mm, start, end, true);
+    for (struct vma *v = mm_find_from(mm, start); v != NULL && v->start < end; v = vma_next(v))
+        v->flags = lock ? v->flags | VMA_LOCKED : v->flags & ~(uint32_t)VMA_LOCKED;
+    vma_merge_range(mm, start, end);
+    return 0;
+}
+
+struct sys_res sys_mlock(struct task *t, const struct sys_args *a)
+{
+    return sys_ret(lock_range(t, a->v[0], a->v[1], true));
+}
+
+struct sys_res sys_mlock2(struct task *t, const struct sys_args *a)
+{
+    if (sys_uint(a, 2) & ~(uint32_t)LX_MLOCK_ONFAULT)
+        return sys_ret(-EINVAL);
+    return sys_ret(lock_range(t, a->v[0], a->v[1], true));
+}
+
+struct sys_res sys_munlock(struct task *t, const struct sys_args *a)
+{
+    return sys_ret(lock_range(t, a->v[0], a->v[1], false));
+}
+
+static void lock_all(struct mm *mm, bool lock)
+{
+    mm->locked = lock ? mm->total : 0;
+    for (struct vma *v = mm_first(mm); v != NULL; v = vma_next(v)) {
+        if (!(v->flags & VMA_SPECIAL))
+            v->flags = lock ? v->flags | VMA_LOCKED : v->flags & ~(uint32_t)VMA_LOCKED;
+    }
+}
+
+struct sys_res sys_mlockall(struct task *t, const struct sys_args *a)
+{
+    uint32_t flags = sys_uint(a, 0);
+    uint64_t max = task_rlimit(t, LX_RLIMIT_MEMLOCK)->rlim_cur;
+    if (flags == 0 || (flags & ~(uint32_t)(LX_MCL_CURRENT | LX_MCL_FUTURE | LX_MCL_ONFAULT)) ||
+        flags == LX_MCL_ONFAULT)
+        return sys_ret(-EINVAL);
+    if (max == 0 && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
+        return sys_ret(-EPERM);
+    if ((flags & LX_MCL_CURRENT) && t->mm->total > max && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
+        return sys_ret(-ENOMEM);
+    t->mm->def_locked = (flags & LX_MCL_FUTURE) != 0;
+    if (flags & LX_MCL_CURRENT)
+        lock_all(t->mm, true);
+    return sys_ret(0);
+}
+
+struct sys_res sys_munlockall(struct task *t, const struct sys_args *a)
+{
+    (void)a;
+    t->mm->def_locked = false;
+    lock_all(t->mm, false);
+    return sys_ret(0);
+}
