@@ -4,14 +4,14 @@
  */
 #include "lib/compiler.h"
 
-#include "lib/alloc.h"
-
-#include "abi/errno.h"
-#include "sentry/fs/dev/tty_priv.h"
-#include "sentry/kernel/task.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "abi/errno.h"
+
+#include "lib/alloc.h"
+#include "sentry/fs/dev/tty_priv.h"
+#include "sentry/kernel/task.h"
 
 struct tty_master {
     struct tty *tty; /* the master's reference */
@@ -50,7 +50,8 @@ static int open_slave(struct tty *tty, struct file **ret_file)
         r = file_new(&p, &tty_slave_ops, LX_O_RDWR | LX_O_NOCTTY, &f);
         path_put(&p);
     } else {
-        r = anon_inode_file_new("pts", LX_S_IFCHR, &tty_slave_ops, LX_O_RDWR | LX_O_NOCTTY, NULL, &f);
+        r = anon_inode_file_new("pts", LX_S_IFCHR, &tty_slave_ops, LX_O_RDWR | LX_O_NOCTTY, NULL,
+                                &f);
     }
     if (r < 0)
         return r;

@@ -3,6 +3,7 @@
 #include "lib/compiler.h"
 
 #include "abi/tty.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
 

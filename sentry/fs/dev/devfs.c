@@ -2,11 +2,10 @@
  * /dev: a tmpfs that is populated once. The directories pts and shm are mount points for the boot
  * code; everything else is a device node or a symlink, as a container runtime would make it.
  */
-#include "sentry/fs/dev/dev.h"
-
-#include "sentry/kernel/cred.h"
-
 #include <string.h>
+
+#include "sentry/fs/dev/dev.h"
+#include "sentry/kernel/cred.h"
 
 struct entry {
     const char *name;

@@ -4,13 +4,14 @@
  */
 #include "lib/compiler.h"
 
-#include "abi/dir.h"
-#include "abi/errno.h"
-#include "sentry/fs/dev/tty_priv.h"
-#include "sentry/fs/proc/gen.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "abi/dir.h"
+#include "abi/errno.h"
+
+#include "sentry/fs/dev/tty_priv.h"
+#include "sentry/fs/proc/gen.h"
 
 #define PTS_INO 3u
 
@@ -41,7 +42,8 @@ static bool pts_refresh(struct inode *ino)
     return true;
 }
 
-static int node_new(struct super *sb, uint32_t mode, uint64_t rdev, uint64_t nr, struct inode **ret_inode)
+static int node_new(struct super *sb, uint32_t mode, uint64_t rdev, uint64_t nr,
+                    struct inode **ret_inode)
 {
     struct inode *ino;
     int r = inode_new(sb, &pts_node_ops, LX_S_IFCHR | mode, &ino);
@@ -68,7 +70,8 @@ static int pts_lookup(struct inode *dir, struct dentry *d)
     } else {
         if (!gen_parse_u32(d->name, d->name_len, &index) || !tty_by_index(index))
             return 0;
-        r = node_new(dir->super, 0620, lx_makedev(LX_UNIX98_PTY_SLAVE_MAJOR, index), index + PTS_INO, &ino);
+        r = node_new(dir->super, 0620, lx_makedev(LX_UNIX98_PTY_SLAVE_MAJOR, index),
+                     index + PTS_INO, &ino);
     }
     if (r < 0)
         return r;

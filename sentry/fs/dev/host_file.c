@@ -10,16 +10,16 @@
  */
 #include "sentry/fs/dev/host_file.h"
 
-#include "lib/alloc.h"
+#include <string.h>
 
 #include "abi/ioctl.h"
+
+#include "lib/alloc.h"
 #include "sentry/fs/anon/anon.h"
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
-
-#include <string.h>
 
 #define BOUNCE_SIZE 65536u
 
@@ -50,7 +50,8 @@ static void host_count_written(struct file *f, int64_t n)
         write_hook(f, hf->written);
 }
 
-/* -- streams ----------------------------------------------------------------------------------------- */
+/* -- streams
+ * ----------------------------------------------------------------------------------------- */
 
 static void host_stream_ready(struct host_watch *w, uint32_t revents)
 {
@@ -86,8 +87,8 @@ static int64_t host_stream_read(struct file *f, struct uio *to, uint64_t *pos)
     return done;
 }
 
-/* What a terminal may be shown: text, newline, carriage return, tab; no other control character, nor the
- * 8-bit ones, alone or in their UTF-8 form. last: the byte before p. */
+/* What a terminal may be shown: text, newline, carriage return, tab; no other control character,
+ * nor the 8-bit ones, alone or in their UTF-8 form. last: the byte before p. */
 static void sanitise(uint8_t *p, size_t n, uint8_t last)
 {
     for (size_t i = 0; i < n; i++) {
@@ -195,7 +196,8 @@ static const struct file_ops host_stream_ops = {
     .release = host_release,
 };
 
-/* -- regular files ------------------------------------------------------------------------------------- */
+/* -- regular files
+ * ------------------------------------------------------------------------------------- */
 
 static int64_t host_regular_seek(struct file *f, int64_t off, int whence)
 {
@@ -205,8 +207,8 @@ static int64_t host_regular_seek(struct file *f, int64_t off, int whence)
     return r < 0 ? host_to_guest(r) : r;
 }
 
-/* Transfers at the offset that the caller's descriptor shares. Without waiting for the disk the host may
- * refuse; then at an explicit offset. */
+/* Transfers at the offset that the caller's descriptor shares. Without waiting for the disk the
+ * host may refuse; then at an explicit offset. */
 static int64_t host_shared_read(int fd, size_t len)
 {
     int64_t n = host_read_nowait(fd, bounce, len), off;
@@ -304,7 +306,8 @@ static const struct file_ops host_regular_ops = {
     .release = host_release,
 };
 
-/* -- making and asking ------------------------------------------------------------------------------- */
+/* -- making and asking
+ * ------------------------------------------------------------------------------- */
 
 static void host_attach(struct host_file *hf, struct file *f)
 {

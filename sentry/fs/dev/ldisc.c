@@ -1,28 +1,31 @@
 /*
  * The line discipline (N_TTY). Bytes from the master go through input processing (strip, map CR and
  * NL, signals, flow control, line editing, echo) into the input ring; bytes that a slave writes go
- * through output processing (ONLCR, tabs, column count) into the output ring, where the master takes
- * them. Echo goes into the output ring too; it has room of its own there and is dropped when even
- * that is used up.
+ * through output processing (ONLCR, tabs, column count) into the output ring, where the master
+ * takes them. Echo goes into the output ring too; it has room of its own there and is dropped when
+ * even that is used up.
  */
 #include "lib/compiler.h"
 
+#include <string.h>
+
 #include "abi/poll.h"
+
 #include "sentry/fs/dev/tty_priv.h"
 #include "sentry/kernel/signal.h"
 #include "sentry/kernel/task.h"
 
-#include <string.h>
-
 void ldisc_init(struct tty *tty)
 {
-    static const uint8_t cc[LX_NCCS] = {3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26, 0, 18, 15, 23, 22, 0, 0, 0};
+    static const uint8_t cc[LX_NCCS] = {3,  28, 127, 21, 4,  0,  1, 0, 17, 19,
+                                        26, 0,  18,  15, 23, 22, 0, 0, 0};
     struct lx_termios2 *tio = &tty->termios;
 
     tio->c_iflag = LX_ICRNL | LX_IXON;
     tio->c_oflag = LX_OPOST | LX_ONLCR;
     tio->c_cflag = LX_B38400 | LX_CS8 | LX_CREAD;
-    tio->c_lflag = LX_ISIG | LX_ICANON | LX_ECHO | LX_ECHOE | LX_ECHOK | LX_ECHOCTL | LX_ECHOKE | LX_IEXTEN;
+    tio->c_lflag =
+        LX_ISIG | LX_ICANON | LX_ECHO | LX_ECHOE | LX_ECHOK | LX_ECHOCTL | LX_ECHOKE | LX_IEXTEN;
     tio->c_ispeed = tio->c_ospeed = 38400;
     memcpy(tio->c_cc, cc, sizeof(cc));
 }
@@ -42,7 +45,8 @@ static bool is_cc(const struct tty *tty, uint8_t c, int which)
     return c != LX_POSIX_VDISABLE && tty->termios.c_cc[which] == c;
 }
 
-/* -- output ---------------------------------------------------------------------------------------- */
+/* -- output
+ * ---------------------------------------------------------------------------------------- */
 
 static uint32_t output_used(const struct tty *tty)
 {
@@ -178,7 +182,8 @@ void ldisc_stop(struct tty *tty)
     }
 }
 
-/* -- input ring ------------------------------------------------------------------------------------ */
+/* -- input ring
+ * ------------------------------------------------------------------------------------ */
 
 static uint32_t input_used(const struct tty *tty)
 {
@@ -260,7 +265,8 @@ void ldisc_flush_output(struct tty *tty)
     wait_queue_wake(&tty->slave_wait, LX_POLLOUT);
 }
 
-/* -- editing --------------------------------------------------------------------------------------- */
+/* -- editing
+ * --------------------------------------------------------------------------------------- */
 
 static void finish_erasing(struct tty *tty)
 {
@@ -323,7 +329,8 @@ static void erase_echo(struct tty *tty, uint8_t c, int which)
 /* KILL without visual erasing: true when that was all. */
 static bool kill_plain(struct tty *tty)
 {
-    if (TTY_L(tty, LX_ECHO) && TTY_L(tty, LX_ECHOK) && TTY_L(tty, LX_ECHOKE) && TTY_L(tty, LX_ECHOE))
+    if (TTY_L(tty, LX_ECHO) && TTY_L(tty, LX_ECHOK) && TTY_L(tty, LX_ECHOKE) &&
+        TTY_L(tty, LX_ECHOE))
         return false;
     tty->head = tty->canon_head;
     if (TTY_L(tty, LX_ECHO)) {
@@ -371,7 +378,8 @@ static void erase(struct tty *tty, int which)
         finish_erasing(tty);
 }
 
-/* -- input ----------------------------------------------------------------------------------------- */
+/* -- input
+ * ----------------------------------------------------------------------------------------- */
 
 void ldisc_signal(struct tty *tty, int signo)
 {
@@ -528,7 +536,8 @@ size_t ldisc_receive(struct tty *tty, const uint8_t *bytes, size_t n)
     return i;
 }
 
-/* -- reading --------------------------------------------------------------------------------------- */
+/* -- reading
+ * --------------------------------------------------------------------------------------- */
 
 static uint32_t line_length(const struct tty *tty)
 {
@@ -608,8 +617,9 @@ void ldisc_set_termios(struct tty *tty, const struct lx_termios2 *new_termios)
     if (!flow && old_flow)
         ldisc_start(tty);
     if (tty->packet && flow != old_flow) {
-        tty->packet_status = (uint8_t)((tty->packet_status & ~(LX_TIOCPKT_DOSTOP | LX_TIOCPKT_NOSTOP)) |
-                                       (flow ? LX_TIOCPKT_DOSTOP : LX_TIOCPKT_NOSTOP));
+        tty->packet_status =
+            (uint8_t)((tty->packet_status & ~(LX_TIOCPKT_DOSTOP | LX_TIOCPKT_NOSTOP)) |
+                      (flow ? LX_TIOCPKT_DOSTOP : LX_TIOCPKT_NOSTOP));
         wait_queue_wake(&tty->master_wait, LX_POLLIN | LX_POLLPRI);
     }
     wait_queue_wake(&tty->slave_wait, LX_POLLIN | LX_POLLOUT);

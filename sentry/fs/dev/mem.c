@@ -2,7 +2,6 @@
  * Character devices by number: null, zero, full, random, urandom, and the doors to terminals.
  */
 #include "sentry/fs/dev/dev.h"
-
 #include "sentry/fs/dev/tty.h"
 #include "sentry/host/host.h"
 #include "sentry/mm/memobj.h"
@@ -12,7 +11,7 @@
 #define ZERO_STEP_MAX   (256u << 20)
 #define RANDOM_STEP_MAX (32u << 20)
 /* A mapping of /dev/zero is memory of its own, larger than any mapping of it can be. */
-#define ZERO_OBJ_SIZE   (1ull << 40)
+#define ZERO_OBJ_SIZE (1ull << 40)
 
 static int64_t null_read(struct file *f, struct uio *to, uint64_t *pos)
 {

@@ -5,11 +5,11 @@
  */
 #include "lib/compiler.h"
 
-#include "lib/alloc.h"
-#include "lib/assert.h"
-
 #include "abi/errno.h"
 #include "abi/poll.h"
+
+#include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/fs/dev/tty_priv.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
@@ -119,7 +119,8 @@ int tty_pts_setattr(uint32_t index, const struct iattr *attr)
     return 0;
 }
 
-/* -- the master as a file --------------------------------------------------------------------------- */
+/* -- the master as a file
+ * --------------------------------------------------------------------------- */
 
 static int64_t master_read_packet(struct tty *tty, struct uio *to)
 {
@@ -149,7 +150,8 @@ static int64_t master_read(struct file *f, struct uio *to, uint64_t *pos)
             return done;
     }
     while (to->left && tty->out_head != tty->out_tail) {
-        uint32_t at = tty->out_tail % TTY_OUTPUT, n = MIN(tty->out_head - tty->out_tail, TTY_OUTPUT - at);
+        uint32_t at = tty->out_tail % TTY_OUTPUT,
+                 n = MIN(tty->out_head - tty->out_tail, TTY_OUTPUT - at);
         int64_t c = uio_copy_to(to, tty->output + at, MIN(to->left, (size_t)n));
 
         if (c < 0)

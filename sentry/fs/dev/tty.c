@@ -8,10 +8,10 @@
  */
 #include "lib/compiler.h"
 
-#include "lib/alloc.h"
-
 #include "abi/errno.h"
 #include "abi/poll.h"
+
+#include "lib/alloc.h"
 #include "sentry/fs/dev/tty_priv.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
@@ -21,7 +21,8 @@
 
 #define VTIME_NS (NSEC_PER_SEC / 10)
 
-/* -- control ---------------------------------------------------------------------------------------- */
+/* -- control
+ * ---------------------------------------------------------------------------------------- */
 
 void tty_set_control(struct tty *tty, struct session *s, uint32_t foreground_pgid)
 {
@@ -75,7 +76,7 @@ void tty_hangup(struct tty *tty, bool session_exits)
     struct session *s = tty->session;
     struct tty_file *tf;
 
-    list_for_each_entry(tf, &tty->files, link) {
+    list_for_each_entry (tf, &tty->files, link) {
         tf->hung = true;
         timer_cancel(&tf->timer);
     }
@@ -110,7 +111,8 @@ void tty_session_exit(struct session *s)
         tty_hangup(s->tty, true);
 }
 
-/* -- open and close --------------------------------------------------------------------------------- */
+/* -- open and close
+ * --------------------------------------------------------------------------------- */
 
 static void vtime_fire(struct timer *tm)
 {
@@ -192,7 +194,8 @@ void tty_slave_release(struct file *f)
     tty_file_detach(f);
 }
 
-/* -- reading ------------------------------------------------------------------------------------------ */
+/* -- reading
+ * ------------------------------------------------------------------------------------------ */
 
 static int64_t take(struct tty *tty, struct uio *to)
 {
@@ -216,7 +219,8 @@ static int64_t take(struct tty *tty, struct uio *to)
     return done;
 }
 
-/* How many bytes a waiting read in character mode still needs before it may return; 0: return now. */
+/* How many bytes a waiting read in character mode still needs before it may return; 0: return now.
+ */
 static uint32_t raw_need(struct tty_file *tf, size_t avail, size_t want)
 {
     struct tty *tty = tf->tty;
@@ -283,7 +287,8 @@ static int64_t slave_read(struct file *f, struct uio *to, uint64_t *pos)
     return n;
 }
 
-/* -- writing ------------------------------------------------------------------------------------------ */
+/* -- writing
+ * ------------------------------------------------------------------------------------------ */
 
 static int64_t slave_write(struct file *f, struct uio *from, uint64_t *pos)
 {
@@ -370,7 +375,8 @@ const struct file_ops tty_slave_ops = {
     .release = tty_slave_release,
 };
 
-/* -- opens by number ------------------------------------------------------------------------------- */
+/* -- opens by number
+ * ------------------------------------------------------------------------------- */
 
 int tty_open_pts(uint32_t index, struct file *f)
 {

@@ -1,14 +1,15 @@
 #pragma once
 /*
  * Terminals. A struct tty is the terminal side (slave) of a pty: line discipline, settings, and
- * who controls it. A struct tty_master is the other side, driven by a guest's /dev/ptmx file or by the boot
- * code, which joins the caller's terminal to the guest's (--tty).
+ * who controls it. A struct tty_master is the other side, driven by a guest's /dev/ptmx file or by
+ * the boot code, which joins the caller's terminal to the guest's (--tty).
  *
  * Counts: the tty is held by open slave files, by its master and by the sessions it controls.
  */
 #include "lib/compiler.h"
 
 #include "abi/tty.h"
+
 #include "sentry/fs/file.h"
 
 struct session;
@@ -17,10 +18,12 @@ struct tty_master;
 
 /* Linux dev_t, for stat and /proc/PID/stat. */
 uint64_t tty_dev(const struct tty *tty);
-/* The session leader has exited: SIGHUP and SIGCONT to the foreground group, the tty is given up. */
+/* The session leader has exited: SIGHUP and SIGCONT to the foreground group, the tty is given up.
+ */
 void tty_session_exit(struct session *s);
 
-/* -- for the boot code ---------------------------------------------------------------------------- */
+/* -- for the boot code ----------------------------------------------------------------------------
+ */
 /* A pty whose master is driven by the functions below. *ret_slave is an open file of the slave
  * (counted), *ret the master (owned; tty_console_free hangs up). */
 int tty_new_console(struct file **ret_slave, struct tty_master **ret) MUST_CHECK;
@@ -38,7 +41,8 @@ bool tty_console_done(const struct tty_master *m);
 /* Makes the tty the controlling terminal of s (the first process's session). */
 void tty_console_control(struct tty_master *m, struct session *s, uint32_t foreground_pgid);
 
-/* -- opens by device number ----------------------------------------------------------------------- */
+/* -- opens by device number -----------------------------------------------------------------------
+ */
 int tty_open_ptmx(struct inode *ino, struct file *f) MUST_CHECK;
 int tty_open_pts(uint32_t index, struct file *f) MUST_CHECK;
 /* /dev/tty: the caller's controlling terminal, -ENXIO without one. */

@@ -5,17 +5,18 @@
  */
 #include "lib/compiler.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "abi/errno.h"
 #include "abi/ioctl.h"
 #include "abi/poll.h"
+
 #include "sentry/fs/dev/tty_priv.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/session.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define TIOCSIG 0x40045436u
 
@@ -33,7 +34,8 @@ static int put_int(const struct call *c, int32_t v)
     return put_user(c->task, c->arg, &v);
 }
 
-/* -- settings --------------------------------------------------------------------------------------- */
+/* -- settings
+ * --------------------------------------------------------------------------------------- */
 
 static int get_termios(const struct call *c)
 {
@@ -59,10 +61,11 @@ static int get_termios(const struct call *c)
 
 static uint32_t speed_of(uint32_t cflag, uint32_t given)
 {
-    static const uint32_t low[] = {0,   50,  75,   110,  134,  150,  200,   300,
+    static const uint32_t low[] = {0,   50,   75,   110,  134,  150,  200,   300,
                                    600, 1200, 1800, 2400, 4800, 9600, 19200, 38400};
-    static const uint32_t high[] = {0,      57600,   115200,  230400,  460800,  500000,  576000,  921600,
-                                    1000000, 1152000, 1500000, 2000000, 2500000, 3000000, 3500000, 4000000};
+    static const uint32_t high[] = {0,       57600,   115200,  230400,  460800,  500000,
+                                    576000,  921600,  1000000, 1152000, 1500000, 2000000,
+                                    2500000, 3000000, 3500000, 4000000};
     uint32_t code = cflag & LX_CBAUD;
 
     if (code == LX_BOTHER)
@@ -115,7 +118,8 @@ static int set_termios(const struct call *c)
     /* A pty has no parity and always 8 bits. */
     t2.c_cflag = (t2.c_cflag & ~(uint32_t)(LX_CSIZE | LX_PARENB)) | LX_CS8 | LX_CREAD;
     t2.c_ospeed = speed_of(t2.c_cflag, t2.c_ospeed);
-    t2.c_ispeed = speed_of((t2.c_cflag >> 16) & LX_CBAUD ? t2.c_cflag >> 16 : t2.c_cflag, t2.c_ispeed);
+    t2.c_ispeed =
+        speed_of((t2.c_cflag >> 16) & LX_CBAUD ? t2.c_cflag >> 16 : t2.c_cflag, t2.c_ispeed);
     if (c->cmd == LX_TCSETSF || c->cmd == LX_TCSETSF2 || c->cmd == LX_TCSETAF)
         ldisc_flush_input(c->tty);
     ldisc_set_termios(c->tty, &t2);
@@ -184,7 +188,8 @@ static int flow(const struct call *c)
     }
 }
 
-/* -- control ------------------------------------------------------------------------------------------ */
+/* -- control
+ * ------------------------------------------------------------------------------------------ */
 
 static int set_controlling(const struct call *c)
 {
@@ -194,8 +199,7 @@ static int set_controlling(const struct call *c)
         return 0;
     if (!task_is_session_leader(c->task) || s->tty)
         return -EPERM;
-    if (c->tty->session &&
-        !(c->arg.v == 1 && cred_capable(c->task->cred, CAP_SYS_ADMIN_NR)))
+    if (c->tty->session && !(c->arg.v == 1 && cred_capable(c->task->cred, CAP_SYS_ADMIN_NR)))
         return -EPERM;
     if (!file_readable(c->file) && !cred_capable(c->task->cred, CAP_SYS_ADMIN_NR))
         return -EPERM;
@@ -263,7 +267,8 @@ static int get_sid(const struct call *c)
     return put_int(c, (int32_t)c->tty->session->id);
 }
 
-/* -- the master's own ------------------------------------------------------------------------------- */
+/* -- the master's own
+ * ------------------------------------------------------------------------------- */
 
 static int set_flag(const struct call *c, bool *flag)
 {
@@ -287,8 +292,8 @@ static int open_peer(const struct call *c)
     r = kernel_path_lookup(name, LOOKUP_FOLLOW, &p);
     if (r < 0)
         return r;
-    r = vfs_open_path(&p, (uint32_t)c->arg.v & (LX_O_ACCMODE | LX_O_NOCTTY | LX_O_NONBLOCK), c->task->cred,
-                      &f);
+    r = vfs_open_path(&p, (uint32_t)c->arg.v & (LX_O_ACCMODE | LX_O_NOCTTY | LX_O_NONBLOCK),
+                      c->task->cred, &f);
     path_put(&p);
     if (r < 0)
         return r;

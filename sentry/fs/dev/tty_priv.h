@@ -6,9 +6,10 @@
  * value TTY_EOF there is the end-of-file character, which is not given to the reader.
  */
 #include "lib/compiler.h"
-#include "lib/list.h"
 
 #include "abi/tty.h"
+
+#include "lib/list.h"
 #include "sentry/fs/dev/tty.h"
 #include "sentry/kernel/timer.h"
 #include "sentry/kernel/waitqueue.h"
@@ -68,7 +69,8 @@ static inline struct tty_file *tty_file_of(const struct file *f)
 #define TTY_I(tty, flag) (((tty)->termios.c_iflag & (flag)) != 0)
 #define TTY_O(tty, flag) (((tty)->termios.c_oflag & (flag)) != 0)
 
-/* -- pty.c: life of ttys --------------------------------------------------------------------------- */
+/* -- pty.c: life of ttys
+ * --------------------------------------------------------------------------- */
 int tty_new(struct tty **ret_tty) MUST_CHECK; /* next free index; the reference is the master's */
 struct tty *tty_get(struct tty *tty);
 void tty_put(struct tty *tty);
@@ -79,7 +81,8 @@ extern const struct file_ops tty_master_ops;
 /* The console of --tty, or NULL. */
 struct tty *tty_console_tty(void);
 
-/* -- tty.c -------------------------------------------------------------------------------------------- */
+/* -- tty.c
+ * -------------------------------------------------------------------------------------------- */
 extern const struct file_ops tty_slave_ops;
 int tty_slave_open(struct tty *tty, struct file *f) MUST_CHECK;
 void tty_slave_release(struct file *f);
@@ -91,12 +94,14 @@ int tty_check_background(struct tty *tty, int signo) MUST_CHECK;
 void tty_set_control(struct tty *tty, struct session *s, uint32_t foreground_pgid);
 void tty_clear_control(struct tty *tty);
 
-/* -- tty_ioctl.c -------------------------------------------------------------------------------------- */
+/* -- tty_ioctl.c
+ * -------------------------------------------------------------------------------------- */
 struct sys_res tty_ioctl(struct tty *tty, bool master, struct file *f, struct task *t, uint32_t cmd,
                          uint64_t arg);
 void tty_resize(struct tty *tty, const struct lx_winsize *ws);
 
-/* -- ldisc.c ------------------------------------------------------------------------------------------ */
+/* -- ldisc.c
+ * ------------------------------------------------------------------------------------------ */
 void ldisc_init(struct tty *tty);
 /* Bytes from the master; returns how many were taken. */
 size_t ldisc_receive(struct tty *tty, const uint8_t *bytes, size_t n);

@@ -4,14 +4,13 @@
  * image does not change, so an index means the same entry for ever, also after a listing was
  * dropped and fetched again. A complete listing proves absence, which saves lookups a round trip.
  */
-#include "sentry/fs/goferfs/goferfs.h"
-
-#include "lib/alloc.h"
-#include "lib/hash.h"
-
 #include "abi/dir.h"
 
 #include <string.h>
+
+#include "lib/alloc.h"
+#include "lib/hash.h"
+#include "sentry/fs/goferfs/goferfs.h"
 
 #define LISTINGS_MAX (16u << 20)
 #define LISTING_MAX  (64u << 20)

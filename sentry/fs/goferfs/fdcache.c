@@ -6,7 +6,6 @@
  * before one is asked for, a free number is made sure of, if need be by closing the oldest.
  */
 #include "sentry/fs/goferfs/goferfs.h"
-
 #include "sentry/host/host.h"
 
 static struct {

@@ -2,15 +2,13 @@
  * Regular files and symlinks of the image. Reads go from the donated host descriptor through one
  * bounce buffer of the super into the guest; mappings get the descriptor itself.
  */
-#include "sentry/fs/goferfs/goferfs.h"
+#include <string.h>
 
 #include "lib/alloc.h"
-
+#include "sentry/fs/goferfs/goferfs.h"
 #include "sentry/host/host.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
-
-#include <string.h>
 
 static int64_t goferfs_read(struct file *f, struct uio *to, uint64_t *pos)
 {

@@ -4,19 +4,20 @@
  * it). Two names of one file share one inode, found in the super's table by (device, number).
  */
 #include "lib/compiler.h"
-#include "lib/list.h"
 
 #include "gofer/client.h"
+#include "lib/list.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
 
-#define GOFERFS_BUCKETS  1024u
-#define GOFERFS_FORGET   64u
-#define GOFERFS_BOUNCE   (256u * 1024u)
+#define GOFERFS_BUCKETS 1024u
+#define GOFERFS_FORGET  64u
+#define GOFERFS_BOUNCE  (256u * 1024u)
 /* A directory whose lookups failed this often is listed, so that further misses cost nothing. */
-#define GOFERFS_MISSES   4u
+#define GOFERFS_MISSES 4u
 
-/* A complete listing: n records in `data`, found by offset; `table` is an open hash of record numbers + 1. */
+/* A complete listing: n records in `data`, found by offset; `table` is an open hash of record
+ * numbers + 1. */
 struct gofer_listing {
     struct list_head lru;
     struct gofer_inode *owner;
@@ -58,9 +59,10 @@ static inline struct gofer_inode *gofer_inode_of(const struct inode *ino)
     return ino->priv;
 }
 
-/* super.c: the inode for an answer of the gofer, new or known; takes over fd (-1: none). Counted. */
-int goferfs_inode(struct goferfs *fs, uint32_t node, const struct gofer_attr *a, int fd, const char *link,
-                  size_t link_len, struct inode **ret_inode) MUST_CHECK;
+/* super.c: the inode for an answer of the gofer, new or known; takes over fd (-1: none). Counted.
+ */
+int goferfs_inode(struct goferfs *fs, uint32_t node, const struct gofer_attr *a, int fd,
+                  const char *link, size_t link_len, struct inode **ret_inode) MUST_CHECK;
 void goferfs_forget_flush(struct goferfs *fs);
 
 /* file.c, lookup.c */

@@ -4,7 +4,6 @@
  * listed the directory it probably stats everything in it, so there no descriptor is asked for.
  */
 #include "sentry/fs/goferfs/goferfs.h"
-
 #include "sentry/host/host.h"
 
 /* Whether the name is known to be absent without asking. */

@@ -4,13 +4,11 @@
  * the gofer hands out the same id for the same name until it is told to forget it, an id that comes
  * back in an answer is taken off the pending batch.
  */
-#include "sentry/fs/goferfs/goferfs.h"
+#include <string.h>
 
 #include "lib/alloc.h"
-
+#include "sentry/fs/goferfs/goferfs.h"
 #include "sentry/host/host.h"
-
-#include <string.h>
 
 #define GOFERFS_MAGIC 0xe0f5e1e2u
 
@@ -56,9 +54,8 @@ static struct gofer_inode *find_inode(struct goferfs *fs, uint64_t dev, uint64_t
     struct list_head *head = bucket_of(fs, dev, ino);
     struct gofer_inode *gi;
 
-    list_for_each_entry(gi, head, hash_link) {
-        if (gi->inode->ino == ino && gi->dev == dev &&
-            ((gi->inode->mode ^ mode) & LX_S_IFMT) == 0)
+    list_for_each_entry (gi, head, hash_link) {
+        if (gi->inode->ino == ino && gi->dev == dev && ((gi->inode->mode ^ mode) & LX_S_IFMT) == 0)
             return gi;
     }
     return NULL;

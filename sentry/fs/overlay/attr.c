@@ -1,7 +1,7 @@
 /* Attributes: the overlay inode mirrors its real one; changes go to the upper after a copy-up. */
-#include "sentry/fs/overlay/overlay.h"
-
 #include "abi/errno.h"
+
+#include "sentry/fs/overlay/overlay.h"
 
 struct inode *ovl_real(const struct ovl_inode *oi)
 {

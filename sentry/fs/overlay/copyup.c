@@ -4,16 +4,15 @@
  * the upper directory is taken away again when a later step fails. Everything happens in one call,
  * so nobody sees a half-made copy.
  */
-#include "sentry/fs/overlay/overlay.h"
+#include <string.h>
+
+#include "abi/errno.h"
 
 #include "lib/alloc.h"
 #include "lib/cleanup.h"
-
-#include "abi/errno.h"
+#include "sentry/fs/overlay/overlay.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/mm/usercopy.h"
-
-#include <string.h>
 
 #define CHUNK (256u * 1024u)
 
@@ -114,7 +113,8 @@ static int copy_attr(const struct inode *lower, struct inode *upper)
     return upper->ops->setattr ? upper->ops->setattr(upper, &a) : 0;
 }
 
-static int make_upper(struct ovl_inode *oi, struct inode *udir, struct dentry *ud, const struct cred *c)
+static int make_upper(struct ovl_inode *oi, struct inode *udir, struct dentry *ud,
+                      const struct cred *c)
 {
     struct inode *lower = oi->lower->inode;
     char *target;

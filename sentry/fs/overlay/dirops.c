@@ -4,11 +4,11 @@
  * lower layer shows are whited out before they are removed or moved away. A whiteout stays when the
  * name is used again: an upper entry comes first in lookups anyway.
  */
-#include "sentry/fs/overlay/overlay.h"
+#include <string.h>
 
 #include "abi/errno.h"
 
-#include <string.h>
+#include "sentry/fs/overlay/overlay.h"
 
 /* The upper directory of dir and the upper dentry for d's name. */
 static int upper_entry(struct inode *dir, const struct dentry *d, struct dentry **ret_ud)
@@ -28,7 +28,8 @@ static int adopt(struct inode *dir, struct dentry *d, struct dentry *ud)
     int r = ovl_inode_new(od->fs, ud->inode, is_dir ? ud : NULL, NULL, od, d, &ino);
 
     if (r < 0) {
-        int undo = is_dir ? od->upper->ops->rmdir(od->upper, ud) : od->upper->ops->unlink(od->upper, ud);
+        int undo =
+            is_dir ? od->upper->ops->rmdir(od->upper, ud) : od->upper->ops->unlink(od->upper, ud);
 
         (void)undo;
         dentry_drop(ud);
@@ -68,7 +69,8 @@ int ovl_mkdir(struct inode *dir, struct dentry *d, uint32_t mode, const struct c
     return r;
 }
 
-int ovl_mknod(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev, const struct cred *c)
+int ovl_mknod(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev,
+              const struct cred *c)
 {
     struct dentry *ud;
     int r = upper_entry(dir, d, &ud);
@@ -206,7 +208,8 @@ int ovl_rmdir(struct inode *dir, struct dentry *d)
     return r < 0 ? r : remove_entry(dir, d);
 }
 
-/* -- rename ------------------------------------------------------------------------------------------ */
+/* -- rename
+ * ------------------------------------------------------------------------------------------ */
 
 struct rename {
     struct ovl_inode *odir, *ndir, *oi, *ti; /* ti: what is replaced, or NULL */
@@ -269,7 +272,8 @@ static void rename_finish(struct rename *rn)
         ovl_unpin(rn->ti);
 }
 
-int ovl_rename(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd, uint32_t flags)
+int ovl_rename(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd,
+               uint32_t flags)
 {
     struct rename rn = {
         .odir = ovl_inode_of(odir),

@@ -1,13 +1,12 @@
 /*
- * Open regular files. Each holds an open file of its layer and forwards to it. A file that was opened
- * for reading before the copy-up is opened again on the upper layer at its next use. Sizes and times
- * of the overlay inode follow after each change.
+ * Open regular files. Each holds an open file of its layer and forwards to it. A file that was
+ * opened for reading before the copy-up is opened again on the upper layer at its next use. Sizes
+ * and times of the overlay inode follow after each change.
  */
-#include "sentry/fs/overlay/overlay.h"
+#include "abi/errno.h"
 
 #include "lib/alloc.h"
-
-#include "abi/errno.h"
+#include "sentry/fs/overlay/overlay.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
 

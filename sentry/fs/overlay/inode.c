@@ -1,18 +1,17 @@
 /*
  * Overlay inodes: the two tables, lookup, whiteouts.
  *
- * One upper inode has one overlay inode, pinned while it has a name. A lower inode without upper has
- * one overlay inode too, found by its address, so that two walks to one file meet; except where the
- * lower file has several names: those are separate, because each may be copied up on its own.
+ * One upper inode has one overlay inode, pinned while it has a name. A lower inode without upper
+ * has one overlay inode too, found by its address, so that two walks to one file meet; except where
+ * the lower file has several names: those are separate, because each may be copied up on its own.
  */
-#include "sentry/fs/overlay/overlay.h"
-
-#include "lib/alloc.h"
+#include <string.h>
 
 #include "abi/errno.h"
-#include "sentry/kernel/limits.h"
 
-#include <string.h>
+#include "lib/alloc.h"
+#include "sentry/fs/overlay/overlay.h"
+#include "sentry/kernel/limits.h"
 
 static uint64_t pointer_hash(const void *p)
 {
@@ -23,8 +22,7 @@ struct ovl_inode *ovl_find_upper(struct ovl *fs, const struct inode *upper)
 {
     struct hash_node *n;
 
-    hash_for_each_match(n, &fs->by_upper, pointer_hash(upper))
-    {
+    hash_for_each_match (n, &fs->by_upper, pointer_hash(upper)) {
         struct ovl_inode *oi = hash_entry(n, struct ovl_inode, upper_node);
 
         if (oi->upper == upper)
@@ -37,8 +35,7 @@ static struct ovl_inode *find_lower(struct ovl *fs, const struct inode *lower)
 {
     struct hash_node *n;
 
-    hash_for_each_match(n, &fs->by_lower, pointer_hash(lower))
-    {
+    hash_for_each_match (n, &fs->by_lower, pointer_hash(lower)) {
         struct ovl_inode *oi = hash_entry(n, struct ovl_inode, lower_node);
 
         if (oi->lower && oi->lower->inode == lower)
@@ -110,8 +107,9 @@ void ovl_evict(struct inode *ino)
     ino->priv = NULL;
 }
 
-int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir, struct dentry *lower,
-                  struct ovl_inode *parent, const struct dentry *d, struct inode **ret_inode)
+int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir,
+                  struct dentry *lower, struct ovl_inode *parent, const struct dentry *d,
+                  struct inode **ret_inode)
 {
     struct ovl_inode *oi = kalloc(sizeof(*oi));
     const struct inode *real = upper ? upper : lower->inode;
@@ -155,14 +153,14 @@ int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir,
     return 0;
 }
 
-/* -- whiteouts ------------------------------------------------------------------------------------- */
+/* -- whiteouts
+ * ------------------------------------------------------------------------------------- */
 
 bool ovl_whiteout_has(const struct ovl_inode *dir, const char *name, size_t len)
 {
     struct hash_node *n;
 
-    hash_for_each_match(n, &dir->whiteouts, hash_bytes(hash_seed(), name, len))
-    {
+    hash_for_each_match (n, &dir->whiteouts, hash_bytes(hash_seed(), name, len)) {
         const struct ovl_whiteout *w = hash_entry(n, struct ovl_whiteout, node);
 
         if (w->len == len && memcmp(w->name, name, len) == 0)
@@ -223,7 +221,8 @@ int ovl_lower_has(struct ovl_inode *dir, const char *name, size_t len, bool *ret
     return 0;
 }
 
-/* -- lookup ------------------------------------------------------------------------------------------ */
+/* -- lookup
+ * ------------------------------------------------------------------------------------------ */
 
 static int lookup_lower(struct ovl_inode *dir, struct dentry *d)
 {

@@ -1,22 +1,22 @@
 #pragma once
 /*
- * Objects of the overlay. An ovl_inode lives as long as its struct inode. Its real inode is `upper`, or
- * the inode of `lower` as long as nothing was copied up. parent and name tell where a lower-only
- * inode lies, which cannot change: renaming one copies it up first.
+ * Objects of the overlay. An ovl_inode lives as long as its struct inode. Its real inode is
+ * `upper`, or the inode of `lower` as long as nothing was copied up. parent and name tell where a
+ * lower-only inode lies, which cannot change: renaming one copies it up first.
  */
 #include "lib/compiler.h"
+
 #include "lib/hash.h"
 #include "lib/list.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
 
 struct ovl {
-    struct super *super;                /* borrowed: it owns us */
+    struct super *super;                 /* borrowed: it owns us */
     struct mount *lower_mnt, *upper_mnt; /* counted; internal */
-    struct hash_table by_upper;         /* ovl_inode.upper_node, pinned ones */
-    struct hash_table by_lower;         /* ovl_inode.lower_node, those without upper */
-    struct list_head pinned;            /* ovl_inode.pin_link */
+    struct hash_table by_upper;          /* ovl_inode.upper_node, pinned ones */
+    struct hash_table by_lower;          /* ovl_inode.lower_node, those without upper */
+    struct list_head pinned;             /* ovl_inode.pin_link */
     uint64_t next_ino;
     struct cred *cred; /* all capabilities: opens of the real files */
 };
@@ -32,8 +32,8 @@ struct ovl_inode {
     struct inode *inode;      /* borrowed: it owns us */
     struct inode *upper;      /* counted, or NULL */
     struct dentry *upper_dir; /* directories with upper: counted */
-    struct dentry *lower;     /* counted, or NULL; for a directory with upper: what it is merged with */
-    struct inode *parent;     /* counted overlay inode; NULL for the root */
+    struct dentry *lower; /* counted, or NULL; for a directory with upper: what it is merged with */
+    struct inode *parent; /* counted overlay inode; NULL for the root */
     char *name;
     struct hash_node upper_node, lower_node;
     bool in_upper, in_lower;
@@ -47,10 +47,12 @@ static inline struct ovl_inode *ovl_inode_of(const struct inode *ino)
     return ino->priv;
 }
 
-/* -- inode.c ---------------------------------------------------------------------------------------- */
+/* -- inode.c
+ * ---------------------------------------------------------------------------------------- */
 /* upper_dir is given for directories; all are borrowed. The new inode is counted. */
-int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir, struct dentry *lower,
-                  struct ovl_inode *parent, const struct dentry *d, struct inode **ret_inode) MUST_CHECK;
+int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir,
+                  struct dentry *lower, struct ovl_inode *parent, const struct dentry *d,
+                  struct inode **ret_inode) MUST_CHECK;
 /* The inode got its upper: it moves to the upper table and stays until ovl_unpin. */
 void ovl_pin(struct ovl_inode *oi);
 void ovl_unpin(struct ovl_inode *oi);
@@ -63,16 +65,19 @@ int ovl_whiteout_add(struct ovl_inode *dir, const char *name, size_t len) MUST_C
 /* *ret says whether the lower layer shows that name in dir. */
 int ovl_lower_has(struct ovl_inode *dir, const char *name, size_t len, bool *ret) MUST_CHECK;
 
-/* -- attr.c ----------------------------------------------------------------------------------------- */
+/* -- attr.c
+ * ----------------------------------------------------------------------------------------- */
 struct inode *ovl_real(const struct ovl_inode *oi); /* borrowed */
-/* Everything from the real inode / only what changes behind the overlay's back (size, names, times). */
+/* Everything from the real inode / only what changes behind the overlay's back (size, names,
+ * times). */
 void ovl_sync(struct ovl_inode *oi);
 void ovl_refresh(struct ovl_inode *oi);
 int ovl_getattr(struct inode *ino, struct kstat *ret_st) MUST_CHECK;
 int ovl_setattr(struct inode *ino, const struct iattr *attr) MUST_CHECK;
 int64_t ovl_readlink(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 int64_t ovl_getxattr(struct inode *ino, const char *name, void *buf, size_t cap) MUST_CHECK;
-int ovl_setxattr(struct inode *ino, const char *name, const void *val, size_t len, int flags) MUST_CHECK;
+int ovl_setxattr(struct inode *ino, const char *name, const void *val, size_t len, int flags)
+    MUST_CHECK;
 int64_t ovl_listxattr(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 int ovl_removexattr(struct inode *ino, const char *name) MUST_CHECK;
 
@@ -80,21 +85,25 @@ int ovl_removexattr(struct inode *ino, const char *name) MUST_CHECK;
 int dentry_new_unlinked(struct dentry *parent, const char *name, struct inode *ino CONSUMES,
                         struct dentry **ret_d) MUST_CHECK;
 
-/* -- copyup.c --------------------------------------------------------------------------------------- */
+/* -- copyup.c
+ * --------------------------------------------------------------------------------------- */
 /* Gives oi an upper, with at most data_max bytes of content. 0 when it has one. */
 int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max) MUST_CHECK;
 
 /* A real file for f: flags as in open. Counted. */
 int ovl_open_real(struct ovl_inode *oi, uint32_t flags, struct file **ret_real) MUST_CHECK;
 
-/* -- dirops.c, readdir.c, file.c ---------------------------------------------------------------------- */
+/* -- dirops.c, readdir.c, file.c
+ * ---------------------------------------------------------------------- */
 int ovl_create(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c) MUST_CHECK;
 int ovl_mkdir(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c) MUST_CHECK;
 int ovl_mknod(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev,
               const struct cred *c) MUST_CHECK;
-int ovl_symlink(struct inode *dir, struct dentry *d, const char *target, const struct cred *c) MUST_CHECK;
+int ovl_symlink(struct inode *dir, struct dentry *d, const char *target, const struct cred *c)
+    MUST_CHECK;
 int ovl_link(struct inode *old, struct inode *dir, struct dentry *d) MUST_CHECK;
-int ovl_tmpfile(struct inode *dir, uint32_t mode, const struct cred *c, struct inode **ret_inode) MUST_CHECK;
+int ovl_tmpfile(struct inode *dir, uint32_t mode, const struct cred *c, struct inode **ret_inode)
+    MUST_CHECK;
 int ovl_unlink(struct inode *dir, struct dentry *d) MUST_CHECK;
 int ovl_rmdir(struct inode *dir, struct dentry *d) MUST_CHECK;
 int ovl_rename(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd,

@@ -1,18 +1,17 @@
 /*
  * Merged listings. The first read of a directory (or the first after a seek to the start) takes a
- * snapshot of upper and lower names; positions are 2 + index into it. So a program that removes what
- * it reads meets every entry once, though the directory may change from lower-only to merged
+ * snapshot of upper and lower names; positions are 2 + index into it. So a program that removes
+ * what it reads meets every entry once, though the directory may change from lower-only to merged
  * under its feet.
  */
-#include "sentry/fs/overlay/overlay.h"
-
-#include "lib/alloc.h"
-#include "lib/buf.h"
+#include <string.h>
 
 #include "abi/dir.h"
 #include "abi/errno.h"
 
-#include <string.h>
+#include "lib/alloc.h"
+#include "lib/buf.h"
+#include "sentry/fs/overlay/overlay.h"
 
 #define SNAPSHOT_MAX (64u << 20)
 
@@ -48,8 +47,7 @@ static bool snapshot_has(const struct snapshot *s, const char *name, size_t len,
 {
     struct hash_node *n;
 
-    hash_for_each_match(n, &s->names, hash)
-    {
+    hash_for_each_match (n, &s->names, hash) {
         const struct entry *e = hash_entry(n, struct entry, node);
 
         if (e->len == len && memcmp(e->name, name, len) == 0)
@@ -58,7 +56,8 @@ static bool snapshot_has(const struct snapshot *s, const char *name, size_t len,
     return false;
 }
 
-static int snapshot_add(struct snapshot *s, const char *name, size_t len, uint64_t ino, uint32_t type)
+static int snapshot_add(struct snapshot *s, const char *name, size_t len, uint64_t ino,
+                        uint32_t type)
 {
     uint64_t hash = hash_bytes(hash_seed(), name, len);
     struct entry *e;
@@ -111,8 +110,8 @@ static uint64_t upper_number(struct ovl_inode *dir, const char *name, size_t len
     return ino;
 }
 
-static bool collect_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino, uint32_t type,
-                        uint64_t next_pos)
+static bool collect_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino,
+                        uint32_t type, uint64_t next_pos)
 {
     struct collect *c = container_of(dc, struct collect, dc);
 
@@ -142,7 +141,8 @@ static int collect_layer(struct collect *c, struct mount *mnt, struct dentry *d)
 
 static int collect_all(struct ovl_inode *dir, struct snapshot *s, bool stop_at_first)
 {
-    struct collect c = {.dc = {.emit = collect_one}, .to = s, .dir = dir, .stop_at_first = stop_at_first};
+    struct collect c = {
+        .dc = {.emit = collect_one}, .to = s, .dir = dir, .stop_at_first = stop_at_first};
     int r = 0;
 
     if (dir->upper_dir) {

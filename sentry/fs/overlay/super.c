@@ -1,9 +1,8 @@
 /* Mounting the overlay: the root is the two roots merged. */
-#include "sentry/fs/overlay/overlay.h"
+#include "abi/errno.h"
 
 #include "lib/alloc.h"
-
-#include "abi/errno.h"
+#include "sentry/fs/overlay/overlay.h"
 #include "sentry/kernel/cred.h"
 
 static int ovl_statfs(struct super *sb, struct lx_statfs *ret_st)

@@ -1,18 +1,16 @@
 /* Helpers of proc: see proc.h. */
-#include "sentry/fs/proc/proc.h"
+#include <inttypes.h>
+#include <string.h>
 
 #include "lib/alloc.h"
 #include "lib/checked.h"
-
+#include "sentry/fs/proc/proc.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/mm.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 bool proc_may_access(const struct task *caller, const struct task *target)
 {
@@ -38,7 +36,7 @@ struct task *proc_live_task(const struct gen_inode *gi)
         return t;
     if (gi->flags & GEN_THREAD)
         return NULL;
-    list_for_each_entry(other, &t->group->threads, group_link) {
+    list_for_each_entry (other, &t->group->threads, group_link) {
         if (other->files && other->fs)
             return other;
     }

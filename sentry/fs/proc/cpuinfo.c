@@ -2,12 +2,17 @@
  * /proc/cpuinfo from the cpuid instruction, which the guest can execute itself: nothing more than
  * that is told. Feature names follow Linux, in the order of the feature words.
  */
-#include "sentry/fs/proc/proc.h"
-
 #include <cpuid.h>
 #include <string.h>
 
-enum { REG_A, REG_B, REG_C, REG_D };
+#include "sentry/fs/proc/proc.h"
+
+enum {
+    REG_A,
+    REG_B,
+    REG_C,
+    REG_D
+};
 
 struct feature {
     uint32_t leaf, subleaf;
@@ -164,18 +169,23 @@ static void put_cpu(struct buf *out, const struct cpu *c, uint32_t i, uint32_t n
 {
     (void)buf_printf(out, "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\n", i,
                      c->vendor, c->family, c->model);
-    (void)buf_printf(out, "model name\t: %s\nstepping\t: %u\ncpu MHz\t\t: %u.000\ncache size\t: %u KB\n",
+    (void)buf_printf(out,
+                     "model name\t: %s\nstepping\t: %u\ncpu MHz\t\t: %u.000\ncache size\t: %u KB\n",
                      c->model_name, c->stepping, c->mhz, c->cache_kb);
-    (void)buf_printf(out, "physical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n", n, i, n);
-    (void)buf_printf(out, "apicid\t\t: %u\ninitial apicid\t: %u\nfpu\t\t: yes\nfpu_exception\t: yes\n", i, i);
+    (void)buf_printf(out, "physical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n", n,
+                     i, n);
+    (void)buf_printf(
+        out, "apicid\t\t: %u\ninitial apicid\t: %u\nfpu\t\t: yes\nfpu_exception\t: yes\n", i, i);
     (void)buf_printf(out, "cpuid level\t: %u\nwp\t\t: yes\nflags\t\t:", c->level);
     for (size_t f = 0; f < ARRAY_LEN(features); f++) {
         if (has_feature(&features[f]))
             (void)buf_printf(out, " %s", features[f].name);
     }
-    (void)buf_printf(out, "\nbugs\t\t:\nbogomips\t: %u.00\nclflush size\t: %u\ncache_alignment\t: %u\n",
+    (void)buf_printf(out,
+                     "\nbugs\t\t:\nbogomips\t: %u.00\nclflush size\t: %u\ncache_alignment\t: %u\n",
                      c->mhz * 2, c->clflush, c->clflush);
-    (void)buf_printf(out, "address sizes\t: %u bits physical, %u bits virtual\npower management:\n\n",
+    (void)buf_printf(out,
+                     "address sizes\t: %u bits physical, %u bits virtual\npower management:\n\n",
                      c->phys_bits, c->virt_bits);
 }
 

@@ -3,12 +3,11 @@
  * name any more); what it shows is the path, or pipe:[N] and the like. Permission bits of a link
  * are the modes of the descriptor, as on Linux.
  */
-#include "sentry/fs/proc/proc.h"
-
-#include "sentry/kernel/task.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "sentry/fs/proc/proc.h"
+#include "sentry/kernel/task.h"
 
 static struct fd_slot *slot_of(const struct gen_inode *gi)
 {

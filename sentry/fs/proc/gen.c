@@ -1,20 +1,20 @@
 /*
  * The machinery behind proc and sysfs: inodes from descriptions, lookup, listings, texts.
  *
- * Listing positions: 0 ".", 1 "..", 2.. the static entries, GEN_DYNAMIC + key the dynamic ones, so a
- * position stays meaningful while tasks and descriptors come and go.
+ * Listing positions: 0 ".", 1 "..", 2.. the static entries, GEN_DYNAMIC + key the dynamic ones, so
+ * a position stays meaningful while tasks and descriptors come and go.
  */
 #include "sentry/fs/proc/gen.h"
 
-#include "lib/alloc.h"
+#include <string.h>
 
 #include "abi/dir.h"
+
+#include "lib/alloc.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
-
-#include <string.h>
 
 #define GEN_DYNAMIC   256u
 #define GEN_TEXT_MAX  (64u << 20)
@@ -72,8 +72,8 @@ static void gen_refresh(struct inode *ino)
         ino->mode = (gi->node->mode & LX_S_IFMT) | gi->node->perm(gi);
 }
 
-static int gen_inode_new(struct super *sb, const struct gen_node *node, struct task *t, uint64_t key,
-                         uint32_t flags, struct inode **ret_inode)
+static int gen_inode_new(struct super *sb, const struct gen_node *node, struct task *t,
+                         uint64_t key, uint32_t flags, struct inode **ret_inode)
 {
     struct gen_inode *gi = kalloc(sizeof(*gi));
     struct inode *ino;

@@ -1,15 +1,15 @@
 #pragma once
 /*
  * Generated file systems (proc, sysfs): a static tree of struct gen_node describes names, modes and
- * functions that fill a struct buf. A text is made when a file is read at position 0 and kept in the
- * open file, so a reader that takes it in pieces sees one state.
+ * functions that fill a struct buf. A text is made when a file is read at position 0 and kept in
+ * the open file, so a reader that takes it in pieces sees one state.
  *
  * A gen_inode is the priv of an inode. If it belongs to a task, it holds a reference and is valid
  * while the pid table still knows that task under its pid.
  */
-#include "lib/buf.h"
 #include "lib/compiler.h"
 
+#include "lib/buf.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
 
@@ -35,7 +35,7 @@ struct gen_child {
 struct gen_node {
     const char *name;
     uint32_t mode;
-    uint32_t flags; /* GEN_* */
+    uint32_t flags;                  /* GEN_* */
     const struct gen_node *children; /* ended by an entry without name */
     const char *text;                /* fixed content of a file, or target of a symlink */
     /* Appends the content; 0 or -errno. */
@@ -45,7 +45,8 @@ struct gen_node {
     int (*link)(struct gen_inode *gi, struct buf *out);
     int (*get_link)(struct gen_inode *gi, struct task *t, struct path *ret_path);
     const struct file_ops *fops; /* instead of show and store */
-    /* Dynamic entries: by name (-ENOENT), and the first one with key >= *key (-ENOENT at the end). */
+    /* Dynamic entries: by name (-ENOENT), and the first one with key >= *key (-ENOENT at the end).
+     */
     int (*find)(struct gen_inode *dir, const char *name, size_t len, struct gen_child *ret_child);
     int (*list)(struct gen_inode *dir, uint64_t key, struct gen_child *ret_child);
     /* Checked on every walk, besides the task's life. */
@@ -63,10 +64,22 @@ struct gen_inode {
     uint32_t flags;
 };
 
-#define GEN_DIR(n, kids)       {.name = (n), .mode = LX_S_IFDIR | 0555, .children = (kids)}
-#define GEN_FILE(n, fn)        {.name = (n), .mode = LX_S_IFREG | 0444, .show = (fn)}
-#define GEN_TEXT(n, s)         {.name = (n), .mode = LX_S_IFREG | 0444, .text = (s)}
-#define GEN_LINK(n, s)         {.name = (n), .mode = LX_S_IFLNK | 0777, .text = (s)}
+#define GEN_DIR(n, kids)                                           \
+    {                                                              \
+        .name = (n), .mode = LX_S_IFDIR | 0555, .children = (kids) \
+    }
+#define GEN_FILE(n, fn)                                      \
+    {                                                        \
+        .name = (n), .mode = LX_S_IFREG | 0444, .show = (fn) \
+    }
+#define GEN_TEXT(n, s)                                      \
+    {                                                       \
+        .name = (n), .mode = LX_S_IFREG | 0444, .text = (s) \
+    }
+#define GEN_LINK(n, s)                                      \
+    {                                                       \
+        .name = (n), .mode = LX_S_IFLNK | 0777, .text = (s) \
+    }
 
 /* A super whose root is described by root. */
 int gen_super_new(const struct gen_node *root, const char *type, uint64_t magic,

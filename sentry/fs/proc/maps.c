@@ -2,17 +2,16 @@
  * The address space as text: maps, smaps, smaps_rollup. Addresses, protections and names are the
  * kernel's own vma tree; resident figures are the estimate of proc_rss, area by area.
  */
-#include "sentry/fs/proc/proc.h"
-
-#include "lib/checked.h"
+#include <inttypes.h>
+#include <string.h>
 
 #include "abi/mman.h"
+
+#include "lib/checked.h"
+#include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/mm.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 /* Hidden: areas that belong to the platform and have no name. */
 static bool vma_hidden(const struct vma *v)
@@ -46,11 +45,11 @@ static void put_line(struct buf *out, const struct vma *v)
     uint64_t nr = ino ? ino->ino : v->obj ? 1024 : 0;
     size_t start = out->len;
 
-    (void)buf_printf(out, "%08" PRIx64 "-%08" PRIx64 " %c%c%c%c %08" PRIx64 " %02x:%02x %" PRIu64 " ",
-                     v->start, v->end, v->prot & LX_PROT_READ ? 'r' : '-',
-                     v->prot & LX_PROT_WRITE ? 'w' : '-', v->prot & LX_PROT_EXEC ? 'x' : '-',
-                     v->flags & VMA_SHARED ? 's' : 'p', v->file || v->obj ? v->offset : 0,
-                     lx_major(dev), lx_minor(dev), nr);
+    (void)buf_printf(
+        out, "%08" PRIx64 "-%08" PRIx64 " %c%c%c%c %08" PRIx64 " %02x:%02x %" PRIu64 " ", v->start,
+        v->end, v->prot & LX_PROT_READ ? 'r' : '-', v->prot & LX_PROT_WRITE ? 'w' : '-',
+        v->prot & LX_PROT_EXEC ? 'x' : '-', v->flags & VMA_SHARED ? 's' : 'p',
+        v->file || v->obj ? v->offset : 0, lx_major(dev), lx_minor(dev), nr);
     if (has_name(v)) {
         while (out->len - start < 73 && buf_putc(out, ' ') == 0) {
         }

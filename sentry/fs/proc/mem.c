@@ -3,16 +3,14 @@
  * hold: where Linux would force a write into read-only memory, this answers EIO), and the argument
  * and environment strings.
  */
-#include "sentry/fs/proc/proc.h"
+#include <string.h>
 
 #include "lib/alloc.h"
 #include "lib/checked.h"
-
+#include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
-
-#include <string.h>
 
 #define CHUNK 4096u
 

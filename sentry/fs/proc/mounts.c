@@ -2,14 +2,12 @@
  * The mount table as text. Only mounts below the reader's root are shown, as Linux does after a
  * chroot.
  */
-#include "sentry/fs/proc/proc.h"
+#include <string.h>
 
 #include "lib/alloc.h"
-
+#include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
-
-#include <string.h>
 
 #define MANGLE " \t\n\\#"
 
@@ -88,7 +86,8 @@ static void put_mounts_line(struct buf *out, const struct mount *m, const char *
     (void)buf_puts(out, " 0 0\n");
 }
 
-static void put_mountinfo_line(struct buf *out, const struct mount *m, const char *place, size_t len)
+static void put_mountinfo_line(struct buf *out, const struct mount *m, const char *place,
+                               size_t len)
 {
     const char *source = m->source ? m->source : "none";
 
@@ -104,7 +103,8 @@ static void put_mountinfo_line(struct buf *out, const struct mount *m, const cha
     (void)buf_putc(out, '\n');
 }
 
-static void put_mountstats_line(struct buf *out, const struct mount *m, const char *place, size_t len)
+static void put_mountstats_line(struct buf *out, const struct mount *m, const char *place,
+                                size_t len)
 {
     const char *source = m->source ? m->source : "none";
 
@@ -123,7 +123,7 @@ static int put_all(struct gen_inode *gi, struct buf *out, put_mount_fn *put)
 
     if (!place)
         return -ENOMEM;
-    list_for_each_entry(m, &kernel.mounts, all_link) {
+    list_for_each_entry (m, &kernel.mounts, all_link) {
         size_t len;
 
         if (mount_place(m, t ? &t->fs->root : NULL, place, LX_PATH_MAX, &len))

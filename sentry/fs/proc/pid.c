@@ -2,18 +2,18 @@
  * The directories of processes (/proc/PID) and threads (/proc/PID/task/TID). Both are the same
  * table; entries below task/ carry GEN_THREAD and show one thread where it makes a difference.
  */
-#include "sentry/fs/proc/proc.h"
-
-#include "sentry/fs/proc/pidfiles.h"
-#include "sentry/kernel/kernel.h"
-#include "sentry/kernel/task.h"
-#include "sentry/mm/mm.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* -- magic links --------------------------------------------------------------------------------- */
+#include "sentry/fs/proc/pidfiles.h"
+#include "sentry/fs/proc/proc.h"
+#include "sentry/kernel/kernel.h"
+#include "sentry/kernel/task.h"
+#include "sentry/mm/mm.h"
+
+/* -- magic links ---------------------------------------------------------------------------------
+ */
 
 static int may_follow(const struct gen_inode *gi, const struct task *t)
 {
@@ -87,7 +87,10 @@ static int ns_link(struct gen_inode *gi, struct buf *out)
     return buf_printf(out, "%.*s:[%" PRIu64 "]", (int)n, name, (uint64_t)gi->node->arg);
 }
 
-#define NS(n, nr) {.name = (n), .mode = LX_S_IFLNK | 0777, .link = ns_link, .arg = (nr)}
+#define NS(n, nr)                                                            \
+    {                                                                        \
+        .name = (n), .mode = LX_S_IFLNK | 0777, .link = ns_link, .arg = (nr) \
+    }
 static const struct gen_node ns_children[] = {
     NS("cgroup", 4026531835u),
     NS("ipc", 4026531839u),
@@ -102,57 +105,75 @@ static const struct gen_node ns_children[] = {
     {.name = NULL},
 };
 
-/* -- task/ --------------------------------------------------------------------------------------- */
+/* -- task/ ---------------------------------------------------------------------------------------
+ */
 
 static int task_find(struct gen_inode *dir, const char *name, size_t len, struct gen_child *ret_c);
 static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_c);
 
-#define RO(n, fn)    {.name = (n), .mode = LX_S_IFREG | 0444, .show = (fn)}
-#define OWN(n, fn)   {.name = (n), .mode = LX_S_IFREG | 0400, .show = (fn), .flags = GEN_PTRACE}
-#define MAPS(n, fn)  {.name = (n), .mode = LX_S_IFREG | 0444, .show = (fn), .flags = GEN_PTRACE}
-#define FIXED(n, s)  {.name = (n), .mode = LX_S_IFREG | 0444, .text = (s)}
-#define RW(n, fn, st)                                                                               \
-    {                                                                                               \
-        .name = (n), .mode = LX_S_IFREG | 0644, .show = (fn), .store = (st)                         \
+#define RO(n, fn)                                            \
+    {                                                        \
+        .name = (n), .mode = LX_S_IFREG | 0444, .show = (fn) \
     }
-#define MAGIC(n, which)                                                                             \
-    {                                                                                               \
-        .name = (n), .mode = LX_S_IFLNK | 0777, .link = pid_link, .get_link = pid_get_link,         \
-        .arg = (which)                                                                              \
+#define OWN(n, fn)                                                                \
+    {                                                                             \
+        .name = (n), .mode = LX_S_IFREG | 0400, .show = (fn), .flags = GEN_PTRACE \
+    }
+#define MAPS(n, fn)                                                               \
+    {                                                                             \
+        .name = (n), .mode = LX_S_IFREG | 0444, .show = (fn), .flags = GEN_PTRACE \
+    }
+#define FIXED(n, s)                                         \
+    {                                                       \
+        .name = (n), .mode = LX_S_IFREG | 0444, .text = (s) \
+    }
+#define RW(n, fn, st)                                                       \
+    {                                                                       \
+        .name = (n), .mode = LX_S_IFREG | 0644, .show = (fn), .store = (st) \
+    }
+#define MAGIC(n, which)                                                                     \
+    {                                                                                       \
+        .name = (n), .mode = LX_S_IFLNK | 0777, .link = pid_link, .get_link = pid_get_link, \
+        .arg = (which)                                                                      \
     }
 
 /* Common to processes and threads. */
-#define PID_ENTRIES                                                                                 \
-    {.name = "fd", .mode = LX_S_IFDIR | 0500, .find = proc_fd_find, .list = proc_fd_list},          \
-        {.name = "fdinfo", .mode = LX_S_IFDIR | 0555, .find = proc_fdinfo_find,                     \
-         .list = proc_fdinfo_list},                                                                 \
-        {.name = "ns", .mode = LX_S_IFDIR | 0511, .children = ns_children},                         \
-        {.name = "net", .mode = LX_S_IFDIR | 0555, .children = proc_net_children},                  \
-        OWN("environ", proc_show_environ), OWN("auxv", proc_show_auxv),                             \
-        RO("status", proc_show_status), OWN("personality", proc_show_personality),                  \
-        RO("limits", proc_show_limits), RW("comm", proc_show_comm, proc_store_comm),                \
-        RO("cmdline", proc_show_cmdline), RO("stat", proc_show_stat),                               \
-        RO("statm", proc_show_statm), MAPS("maps", proc_show_maps),                                 \
-        {.name = "mem", .mode = LX_S_IFREG | 0600, .fops = &proc_mem_ops, .flags = GEN_PTRACE},     \
-        MAGIC("cwd", 1), MAGIC("root", 2), MAGIC("exe", 0), RO("mounts", proc_show_mounts),         \
-        RO("mountinfo", proc_show_mountinfo),                                                       \
-        {.name = "clear_refs", .mode = LX_S_IFREG | 0200, .store = proc_store_nothing},             \
-        MAPS("smaps", proc_show_smaps), MAPS("smaps_rollup", proc_show_smaps_rollup),               \
-        {.name = "attr", .mode = LX_S_IFDIR | 0555, .children = attr_children},                     \
-        RO("wchan", proc_show_wchan), RO("schedstat", proc_show_schedstat), FIXED("cpuset", "/\n"), \
-        FIXED("cgroup", "0::/\n"), RO("oom_score", proc_show_oom_score),                            \
-        RW("oom_score_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                     \
-        RW("oom_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                           \
-        FIXED("loginuid", "4294967295"), FIXED("sessionid", "4294967295"),                          \
-        RW("coredump_filter", proc_show_coredump_filter, proc_store_nothing),                       \
-        OWN("io", proc_show_io), RW("uid_map", proc_show_id_map, NULL),                             \
-        RW("gid_map", proc_show_id_map, NULL), RW("projid_map", proc_show_id_map, NULL),            \
+#define PID_ENTRIES                                                                              \
+    {.name = "fd", .mode = LX_S_IFDIR | 0500, .find = proc_fd_find, .list = proc_fd_list},       \
+        {.name = "fdinfo",                                                                       \
+         .mode = LX_S_IFDIR | 0555,                                                              \
+         .find = proc_fdinfo_find,                                                               \
+         .list = proc_fdinfo_list},                                                              \
+        {.name = "ns", .mode = LX_S_IFDIR | 0511, .children = ns_children},                      \
+        {.name = "net", .mode = LX_S_IFDIR | 0555, .children = proc_net_children},               \
+        OWN("environ", proc_show_environ), OWN("auxv", proc_show_auxv),                          \
+        RO("status", proc_show_status), OWN("personality", proc_show_personality),               \
+        RO("limits", proc_show_limits), RW("comm", proc_show_comm, proc_store_comm),             \
+        RO("cmdline", proc_show_cmdline), RO("stat", proc_show_stat),                            \
+        RO("statm", proc_show_statm), MAPS("maps", proc_show_maps),                              \
+        {.name = "mem", .mode = LX_S_IFREG | 0600, .fops = &proc_mem_ops, .flags = GEN_PTRACE},  \
+        MAGIC("cwd", 1), MAGIC("root", 2), MAGIC("exe", 0), RO("mounts", proc_show_mounts),      \
+        RO("mountinfo", proc_show_mountinfo),                                                    \
+        {.name = "clear_refs", .mode = LX_S_IFREG | 0200, .store = proc_store_nothing},          \
+        MAPS("smaps", proc_show_smaps), MAPS("smaps_rollup", proc_show_smaps_rollup),            \
+        {.name = "attr", .mode = LX_S_IFDIR | 0555, .children = attr_children},                  \
+        RO("wchan", proc_show_wchan), RO("schedstat", proc_show_schedstat),                      \
+        FIXED("cpuset", "/\n"), FIXED("cgroup", "0::/\n"), RO("oom_score", proc_show_oom_score), \
+        RW("oom_score_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                  \
+        RW("oom_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                        \
+        FIXED("loginuid", "4294967295"), FIXED("sessionid", "4294967295"),                       \
+        RW("coredump_filter", proc_show_coredump_filter, proc_store_nothing),                    \
+        OWN("io", proc_show_io), RW("uid_map", proc_show_id_map, NULL),                          \
+        RW("gid_map", proc_show_id_map, NULL), RW("projid_map", proc_show_id_map, NULL),         \
         RW("setgroups", proc_show_setgroups, NULL), OWN("syscall", proc_show_syscall)
 
 static const struct gen_node attr_children[] = {
-    RW("current", proc_show_attr, NULL), RW("exec", proc_show_attr, NULL),
-    RW("fscreate", proc_show_attr, NULL), RW("keycreate", proc_show_attr, NULL),
-    RO("prev", proc_show_attr),          RW("sockcreate", proc_show_attr, NULL),
+    RW("current", proc_show_attr, NULL),
+    RW("exec", proc_show_attr, NULL),
+    RW("fscreate", proc_show_attr, NULL),
+    RW("keycreate", proc_show_attr, NULL),
+    RO("prev", proc_show_attr),
+    RW("sockcreate", proc_show_attr, NULL),
     {.name = NULL},
 };
 
@@ -191,8 +212,7 @@ static int task_find(struct gen_inode *dir, const char *name, size_t len, struct
     t = task_by_pid(tid);
     if (!t || t->group != dir->task->group)
         return -ENOENT;
-    *ret_c = (struct gen_child){
-        .node = &thread_node, .task = t, .key = tid, .flags = GEN_THREAD};
+    *ret_c = (struct gen_child){.node = &thread_node, .task = t, .key = tid, .flags = GEN_THREAD};
     return 0;
 }
 
@@ -200,7 +220,7 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
 {
     struct task *t, *best = NULL;
 
-    list_for_each_entry(t, &dir->task->group->threads, group_link) {
+    list_for_each_entry (t, &dir->task->group->threads, group_link) {
         if (t->pid >= key && (!best || t->pid < best->pid))
             best = t;
     }
@@ -216,7 +236,8 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
     return 0;
 }
 
-/* -- /proc/PID ----------------------------------------------------------------------------------- */
+/* -- /proc/PID -----------------------------------------------------------------------------------
+ */
 
 int proc_dir_find_pid(struct gen_inode *dir, const char *name, size_t len, struct gen_child *ret_c)
 {

@@ -1,11 +1,11 @@
 /* The small files of a process directory. */
 #include "sentry/fs/proc/pidfiles.h"
 
-#include "sentry/fs/proc/proc.h"
-#include "sentry/kernel/task.h"
-
 #include <inttypes.h>
 #include <string.h>
+
+#include "sentry/fs/proc/proc.h"
+#include "sentry/kernel/task.h"
 
 int proc_show_personality(struct gen_inode *gi, struct buf *out)
 {
@@ -44,8 +44,8 @@ int proc_show_wchan(struct gen_inode *gi, struct buf *out)
 
 int proc_show_schedstat(struct gen_inode *gi, struct buf *out)
 {
-    uint64_t ns = gi->flags & GEN_THREAD ? task_cputime(gi->task)
-                                         : thread_group_cputime(gi->task->group);
+    uint64_t ns =
+        gi->flags & GEN_THREAD ? task_cputime(gi->task) : thread_group_cputime(gi->task->group);
 
     return buf_printf(out, "%" PRIu64 " 0 %" PRIu64 "\n", ns, gi->task->nsyscalls);
 }
@@ -133,7 +133,7 @@ int proc_show_children(struct gen_inode *gi, struct buf *out)
 
     if (gi->task != gi->task->group->leader)
         return 0;
-    list_for_each_entry(child, &gi->task->group->children, sibling)
+    list_for_each_entry (child, &gi->task->group->children, sibling)
         (void)buf_printf(out, "%u ", child->pid);
     return 0;
 }

@@ -1,6 +1,5 @@
 /* The top directory of /proc. */
 #include "sentry/fs/proc/proc.h"
-
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/kernel/uts.h"
@@ -48,8 +47,9 @@ static const struct gen_node root_children[] = {
              "nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\nnodev\tcgroup2\nnodev\tdevtmpfs\n"
              "nodev\tsockfs\nnodev\tpipefs\nnodev\tdevpts\n\terofs\nnodev\toverlay\n"),
     GEN_TEXT("cmdline", "\n"),
-    GEN_TEXT("devices", "Character devices:\n  1 mem\n  5 /dev/tty\n  5 /dev/console\n  5 /dev/ptmx\n"
-                        "128 ptm\n136 pts\n\nBlock devices:\n"),
+    GEN_TEXT("devices",
+             "Character devices:\n  1 mem\n  5 /dev/tty\n  5 /dev/console\n  5 /dev/ptmx\n"
+             "128 ptm\n136 pts\n\nBlock devices:\n"),
     GEN_TEXT("diskstats", ""),
     GEN_TEXT("partitions", "major minor  #blocks  name\n\n"),
     GEN_TEXT("swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"),
@@ -59,8 +59,9 @@ static const struct gen_node root_children[] = {
     GEN_TEXT("locks", ""),
     GEN_TEXT("misc", ""),
     GEN_TEXT("execdomains", "0-0\tLinux           \t[kernel]\n"),
-    GEN_TEXT("cgroups", "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t0\t1\t1\nmemory\t0\t1\t1\n"
-                        "pids\t0\t1\t1\n"),
+    GEN_TEXT("cgroups",
+             "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t0\t1\t1\nmemory\t0\t1\t1\n"
+             "pids\t0\t1\t1\n"),
     GEN_TEXT("crypto", ""),
     GEN_TEXT("dma", ""),
     {.name = NULL},

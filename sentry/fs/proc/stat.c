@@ -2,17 +2,15 @@
  * System-wide figures: memory, CPU time, load. Total memory is the sandbox's limit and use is the
  * kernel's own estimate; CPU time is the sandbox's.
  */
-#include "sentry/fs/proc/proc.h"
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "lib/alloc.h"
-
+#include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/kernel/timer.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 static void put_kb(struct buf *out, const char *name, uint64_t bytes)
 {
@@ -27,10 +25,10 @@ static void put_zeros(struct buf *out, const char *const *names, size_t n)
 
 int proc_show_meminfo(struct gen_inode *gi, struct buf *out)
 {
-    static const char *const middle[] = {"Unevictable:", "Mlocked:", "SwapTotal:", "SwapFree:",
-                                         "Zswap:",       "Zswapped:", "Dirty:",    "Writeback:"};
-    static const char *const huge[] = {"AnonHugePages:", "ShmemHugePages:", "ShmemPmdMapped:",
-                                       "FileHugePages:", "FilePmdMapped:"};
+    static const char *const middle[] = {"Unevictable:", "Mlocked:",  "SwapTotal:", "SwapFree:",
+                                         "Zswap:",       "Zswapped:", "Dirty:",     "Writeback:"};
+    static const char *const huge[] = {
+        "AnonHugePages:", "ShmemHugePages:", "ShmemPmdMapped:", "FileHugePages:", "FilePmdMapped:"};
     uint64_t total = proc_memory_total(), used = proc_memory_used(), left = total - used;
     uint64_t shmem = MIN(limit_used(LIMIT_DISK_BYTES), used), slab = MIN(kalloc_balance(), used);
     uint64_t anon = used - MIN(used, shmem + slab);
@@ -94,7 +92,7 @@ static void count_tasks(uint32_t *ret_running, uint32_t *ret_all, uint32_t *ret_
     for (struct thread_group *tg = thread_group_first(); tg; tg = thread_group_next(tg)) {
         struct task *t;
 
-        list_for_each_entry(t, &tg->threads, group_link) {
+        list_for_each_entry (t, &tg->threads, group_link) {
             ++*ret_all;
             *ret_running += task_state_letter(t) == 'R';
             *ret_last = MAX(*ret_last, t->pid);
@@ -142,15 +140,16 @@ int proc_show_loadavg(struct gen_inode *gi, struct buf *out)
 int proc_show_vmstat(struct gen_inode *gi, struct buf *out)
 {
     static const char *const zero[] = {
-        "nr_active_file",   "nr_inactive_file", "nr_unevictable", "nr_mlock", "nr_dirty",
-        "nr_writeback",     "pgpgin",           "pgpgout",        "pswpin",   "pswpout",
-        "pgfault",          "pgmajfault",       "pgfree",         "pgactivate", "pgdeactivate",
-        "oom_kill",         "thp_fault_alloc",  "compact_stall",
+        "nr_active_file", "nr_inactive_file", "nr_unevictable", "nr_mlock",   "nr_dirty",
+        "nr_writeback",   "pgpgin",           "pgpgout",        "pswpin",     "pswpout",
+        "pgfault",        "pgmajfault",       "pgfree",         "pgactivate", "pgdeactivate",
+        "oom_kill",       "thp_fault_alloc",  "compact_stall",
     };
     uint64_t used = proc_memory_used() / 4096;
 
     (void)gi;
-    (void)buf_printf(out, "nr_free_pages %" PRIu64 "\nnr_anon_pages %" PRIu64 "\nnr_shmem %" PRIu64 "\n",
+    (void)buf_printf(out,
+                     "nr_free_pages %" PRIu64 "\nnr_anon_pages %" PRIu64 "\nnr_shmem %" PRIu64 "\n",
                      proc_memory_total() / 4096 - used, used, limit_used(LIMIT_DISK_BYTES) / 4096);
     for (size_t i = 0; i < ARRAY_LEN(zero); i++)
         (void)buf_printf(out, "%s 0\n", zero[i]);

@@ -2,21 +2,20 @@
  * The numbers of a process: stat, status, statm, limits. Fields that this kernel has no value for
  * (faults, context switches) are zero, as they are on Linux without the respective option.
  */
-#include "sentry/fs/proc/proc.h"
-
-#include "lib/checked.h"
+#include <inttypes.h>
+#include <string.h>
 
 #include "abi/mman.h"
 #include "abi/rlimit.h"
 #include "abi/sched.h"
 #include "abi/signal.h"
+
+#include "lib/checked.h"
 #include "sentry/fs/dev/tty.h"
+#include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 #define TICK_NS ((uint64_t)NSEC_PER_SEC / 100)
 
@@ -67,8 +66,8 @@ static void signal_masks(const struct task *t, uint64_t *ret_ignored, uint64_t *
 
 static uint64_t cpu_ticks(const struct gen_inode *gi)
 {
-    uint64_t ns = gi->flags & GEN_THREAD ? task_cputime(gi->task)
-                                         : thread_group_cputime(gi->task->group);
+    uint64_t ns =
+        gi->flags & GEN_THREAD ? task_cputime(gi->task) : thread_group_cputime(gi->task->group);
 
     return ns / TICK_NS;
 }
@@ -97,17 +96,19 @@ static void put_stat_mm(struct buf *out, const struct gen_inode *gi, const struc
 static int priority_of(const struct task *t)
 {
     return t->policy == LX_SCHED_FIFO || t->policy == LX_SCHED_RR ? -1 - t->rt_priority
-                                                                   : 20 + t->nice;
+                                                                  : 20 + t->nice;
 }
 
-static void put_stat_tail(struct buf *out, const struct gen_inode *gi, const struct mm *mm, bool show)
+static void put_stat_tail(struct buf *out, const struct gen_inode *gi, const struct mm *mm,
+                          bool show)
 {
     const struct task *t = gi->task;
     uint64_t ignored, caught;
 
     signal_masks(t, &ignored, &caught);
-    (void)buf_printf(out, " 0 0 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, t->pending.set & INT32_MAX,
-                     t->blocked & INT32_MAX, ignored & INT32_MAX, caught & INT32_MAX);
+    (void)buf_printf(out, " 0 0 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+                     t->pending.set & INT32_MAX, t->blocked & INT32_MAX, ignored & INT32_MAX,
+                     caught & INT32_MAX);
     (void)buf_printf(out, " 0 0 0 %d %u %d %d 0 0 0",
                      gi->flags & GEN_THREAD && t != t->group->leader ? -1 : t->group->exit_signal,
                      t->pid % proc_ncpus(), t->rt_priority, t->policy);
@@ -135,8 +136,8 @@ int proc_show_stat(struct gen_inode *gi, struct buf *out)
                      s ? s->id : 0, s && s->tty ? (int)tty_dev(s->tty) : 0,
                      s && s->tty ? (int)s->foreground_pgid : -1, 0x400000u);
     (void)buf_printf(out, " 0 0 0 0 %" PRIu64 " 0 %" PRIu64 " 0 %d %d %u 0 %" PRIu64, cpu_ticks(gi),
-                     gi->flags & GEN_THREAD ? 0 : tg->cpu_children / TICK_NS, priority_of(t), t->nice,
-                     tg->nthreads ? tg->nthreads : 1, start_time_of(gi) / TICK_NS);
+                     gi->flags & GEN_THREAD ? 0 : tg->cpu_children / TICK_NS, priority_of(t),
+                     t->nice, tg->nthreads ? tg->nthreads : 1, start_time_of(gi) / TICK_NS);
     put_stat_mm(out, gi, mm, show);
     put_stat_tail(out, gi, mm, show);
     return 0;
@@ -207,8 +208,8 @@ static void put_ids(struct buf *out, const struct gen_inode *gi)
     struct task *live = proc_live_task(gi);
     const struct cred *c = t->cred;
 
-    (void)buf_printf(out, "Tgid:\t%u\nNgid:\t0\nPid:\t%u\nPPid:\t%u\nTracerPid:\t0\n", tg->pid, t->pid,
-                     ppid_of(tg));
+    (void)buf_printf(out, "Tgid:\t%u\nNgid:\t0\nPid:\t%u\nPPid:\t%u\nTracerPid:\t0\n", tg->pid,
+                     t->pid, ppid_of(tg));
     (void)buf_printf(out, "Uid:\t%u\t%u\t%u\t%u\n", c->uid, c->euid, c->suid, c->fsuid);
     (void)buf_printf(out, "Gid:\t%u\t%u\t%u\t%u\n", c->gid, c->egid, c->sgid, c->fsgid);
     (void)buf_printf(out, "FDSize:\t%u\nGroups:\t", live ? live->files->nslots : 0);
@@ -247,7 +248,8 @@ static void put_signals(struct buf *out, const struct task *t)
     (void)buf_printf(out, "Threads:\t%u\nSigQ:\t%" PRIu64 "/%" PRIu64 "\n",
                      tg->nthreads ? tg->nthreads : 1, limit_used(LIMIT_SIGNALS),
                      tg->rlimit[LX_RLIMIT_SIGPENDING].rlim_cur);
-    (void)buf_printf(out, "SigPnd:\t%016" PRIx64 "\nShdPnd:\t%016" PRIx64 "\nSigBlk:\t%016" PRIx64 "\n",
+    (void)buf_printf(out,
+                     "SigPnd:\t%016" PRIx64 "\nShdPnd:\t%016" PRIx64 "\nSigBlk:\t%016" PRIx64 "\n",
                      t->pending.set, tg->shared_pending.set, t->blocked);
     (void)buf_printf(out, "SigIgn:\t%016" PRIx64 "\nSigCgt:\t%016" PRIx64 "\n", ignored, caught);
 }
@@ -256,7 +258,8 @@ static void put_caps(struct buf *out, const struct cred *c)
 {
     (void)buf_printf(out, "CapInh:\t%016" PRIx64 "\nCapPrm:\t%016" PRIx64 "\n", c->cap_inheritable,
                      c->cap_permitted);
-    (void)buf_printf(out, "CapEff:\t%016" PRIx64 "\nCapBnd:\t%016" PRIx64 "\nCapAmb:\t%016" PRIx64 "\n",
+    (void)buf_printf(out,
+                     "CapEff:\t%016" PRIx64 "\nCapBnd:\t%016" PRIx64 "\nCapAmb:\t%016" PRIx64 "\n",
                      c->cap_effective, c->cap_bounding, c->cap_ambient);
 }
 
@@ -342,7 +345,8 @@ int proc_show_limits(struct gen_inode *gi, struct buf *out)
         [LX_RLIMIT_RTTIME] = {"Max realtime timeout", "us"},
     };
 
-    (void)buf_printf(out, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");
+    (void)buf_printf(out, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit",
+                     "Units");
     for (size_t i = 0; i < LX_RLIM_NLIMITS; i++) {
         const struct lx_rlimit *l = &gi->task->group->rlimit[i];
 

@@ -2,22 +2,31 @@
  * /proc/sys: what libc, runtimes and build scripts read. Values are the sandbox's own or Linux's
  * defaults; only the names that uname reports can be changed, by the emulated root.
  */
-#include "sentry/fs/proc/proc.h"
+#include <inttypes.h>
+#include <string.h>
 
+#include "sentry/fs/proc/proc.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/kernel/uts.h"
 
-#include <inttypes.h>
-#include <string.h>
+#define FIXED(n, s)                                            \
+    {                                                          \
+        .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n" \
+    }
+#define RO(n, s)                                               \
+    {                                                          \
+        .name = (n), .mode = LX_S_IFREG | 0444, .text = s "\n" \
+    }
+#define END          \
+    {                \
+        .name = NULL \
+    }
 
-#define FIXED(n, s)  {.name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n"}
-#define RO(n, s)     {.name = (n), .mode = LX_S_IFREG | 0444, .text = s "\n"}
-#define END          {.name = NULL}
-
-/* -- kernel/random ------------------------------------------------------------------------------- */
+/* -- kernel/random -------------------------------------------------------------------------------
+ */
 
 static void put_uuid(struct buf *out, const uint8_t *raw)
 {
@@ -66,7 +75,8 @@ static const struct gen_node random_children[] = {
     END,
 };
 
-/* -- kernel -------------------------------------------------------------------------------------- */
+/* -- kernel --------------------------------------------------------------------------------------
+ */
 
 static int show_hostname(struct gen_inode *gi, struct buf *out)
 {
@@ -110,8 +120,8 @@ static const struct gen_node pty_children[] = {
 };
 
 static const struct gen_node yama_children[] = {FIXED("ptrace_scope", "0"), END};
-static const struct gen_node keys_children[] = {
-    FIXED("maxkeys", "200"), FIXED("maxbytes", "20000"), FIXED("gc_delay", "300"), END};
+static const struct gen_node keys_children[] = {FIXED("maxkeys", "200"), FIXED("maxbytes", "20000"),
+                                                FIXED("gc_delay", "300"), END};
 static const struct gen_node seccomp_children[] = {
     RO("actions_avail", "kill_process kill_thread trap errno user_notif trace log allow"),
     FIXED("actions_logged", "kill_process kill_thread trap errno user_notif trace log"), END};
@@ -122,7 +132,10 @@ static const struct gen_node kernel_children[] = {
     RO("version", UTS_VERSION),
     RO("arch", UTS_MACHINE),
     {.name = "hostname", .mode = LX_S_IFREG | 0644, .show = show_hostname, .store = store_hostname},
-    {.name = "domainname", .mode = LX_S_IFREG | 0644, .show = show_hostname, .store = store_hostname,
+    {.name = "domainname",
+     .mode = LX_S_IFREG | 0644,
+     .show = show_hostname,
+     .store = store_hostname,
      .arg = 1},
     {.name = "threads-max", .mode = LX_S_IFREG | 0644, .show = show_threads_max},
     {.name = "ns_last_pid", .mode = LX_S_IFREG | 0644, .show = show_last_pid},
@@ -168,7 +181,8 @@ static const struct gen_node kernel_children[] = {
     END,
 };
 
-/* -- vm, fs, net, user ---------------------------------------------------------------------------- */
+/* -- vm, fs, net, user ----------------------------------------------------------------------------
+ */
 
 static const struct gen_node vm_children[] = {
     FIXED("overcommit_memory", "0"),
@@ -206,7 +220,7 @@ static const struct gen_node inotify_children[] = {
 };
 static const struct gen_node epoll_children[] = {FIXED("max_user_watches", "65536"), END};
 static const struct gen_node mqueue_children[] = {
-    FIXED("msg_default", "10"),  FIXED("msg_max", "10"),           FIXED("msgsize_default", "8192"),
+    FIXED("msg_default", "10"),   FIXED("msg_max", "10"),     FIXED("msgsize_default", "8192"),
     FIXED("msgsize_max", "8192"), FIXED("queues_max", "256"), END};
 
 static int show_file_max(struct gen_inode *gi, struct buf *out)
@@ -256,26 +270,36 @@ static const struct gen_node fs_children[] = {
 };
 
 static const struct gen_node core_children[] = {
-    FIXED("somaxconn", "4096"),       FIXED("rmem_default", "212992"), FIXED("rmem_max", "212992"),
-    FIXED("wmem_default", "212992"),  FIXED("wmem_max", "212992"),     FIXED("optmem_max", "131072"),
+    FIXED("somaxconn", "4096"),          FIXED("rmem_default", "212992"),
+    FIXED("rmem_max", "212992"),         FIXED("wmem_default", "212992"),
+    FIXED("wmem_max", "212992"),         FIXED("optmem_max", "131072"),
     FIXED("netdev_max_backlog", "1000"), END};
 static const struct gen_node unix_children[] = {FIXED("max_dgram_qlen", "512"), END};
 static const struct gen_node ipv4_children[] = {
     FIXED("ip_local_port_range", "32768\t60999"), FIXED("ip_forward", "0"),
     FIXED("tcp_fin_timeout", "60"), FIXED("ip_unprivileged_port_start", "1024"), END};
-static const struct gen_node net_children[] = {
-    GEN_DIR("core", core_children), GEN_DIR("unix", unix_children), GEN_DIR("ipv4", ipv4_children), END};
+static const struct gen_node net_children[] = {GEN_DIR("core", core_children),
+                                               GEN_DIR("unix", unix_children),
+                                               GEN_DIR("ipv4", ipv4_children), END};
 
-static const struct gen_node user_children[] = {
-    FIXED("max_user_namespaces", "0"), FIXED("max_pid_namespaces", "0"), FIXED("max_net_namespaces", "0"),
-    FIXED("max_mnt_namespaces", "0"), FIXED("max_inotify_instances", "128"),
-    FIXED("max_inotify_watches", "65536"), END};
+static const struct gen_node user_children[] = {FIXED("max_user_namespaces", "0"),
+                                                FIXED("max_pid_namespaces", "0"),
+                                                FIXED("max_net_namespaces", "0"),
+                                                FIXED("max_mnt_namespaces", "0"),
+                                                FIXED("max_inotify_instances", "128"),
+                                                FIXED("max_inotify_watches", "65536"),
+                                                END};
 
 static const struct gen_node abi_children[] = {FIXED("vsyscall32", "0"), END};
 static const struct gen_node debug_children[] = {FIXED("exception-trace", "0"), END};
 static const struct gen_node empty_children[] = {END};
 
-const struct gen_node proc_sys_children[] = {
-    GEN_DIR("abi", abi_children),       GEN_DIR("debug", debug_children), GEN_DIR("dev", empty_children),
-    GEN_DIR("fs", fs_children),         GEN_DIR("kernel", kernel_children), GEN_DIR("net", net_children),
-    GEN_DIR("user", user_children),     GEN_DIR("vm", vm_children), END};
+const struct gen_node proc_sys_children[] = {GEN_DIR("abi", abi_children),
+                                             GEN_DIR("debug", debug_children),
+                                             GEN_DIR("dev", empty_children),
+                                             GEN_DIR("fs", fs_children),
+                                             GEN_DIR("kernel", kernel_children),
+                                             GEN_DIR("net", net_children),
+                                             GEN_DIR("user", user_children),
+                                             GEN_DIR("vm", vm_children),
+                                             END};

@@ -2,24 +2,34 @@
  * /sys: a small tree of generated files. CPUs are those that the guest sees; the cgroup directory
  * shows the limits of the sandbox as a cgroup2 leaf would.
  */
-#include "sentry/fs/proc/gen.h"
-#include "sentry/fs/proc/proc.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "lib/alloc.h"
-
+#include "sentry/fs/proc/gen.h"
+#include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/kernel/timer.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#define TEXT(n, s) {.name = (n), .mode = LX_S_IFREG | 0444, .text = s "\n"}
-#define FILE_(n, fn) {.name = (n), .mode = LX_S_IFREG | 0444, .show = (fn)}
-#define DIR_(n, kids) {.name = (n), .mode = LX_S_IFDIR | 0755, .children = (kids)}
-#define END {.name = NULL}
+#define TEXT(n, s)                                             \
+    {                                                          \
+        .name = (n), .mode = LX_S_IFREG | 0444, .text = s "\n" \
+    }
+#define FILE_(n, fn)                                         \
+    {                                                        \
+        .name = (n), .mode = LX_S_IFREG | 0444, .show = (fn) \
+    }
+#define DIR_(n, kids)                                              \
+    {                                                              \
+        .name = (n), .mode = LX_S_IFDIR | 0755, .children = (kids) \
+    }
+#define END          \
+    {                \
+        .name = NULL \
+    }
 
 static const struct gen_node empty[] = {END};
 
@@ -53,7 +63,8 @@ static int show_self_map(struct gen_inode *gi, struct buf *out)
     return buf_printf(out, "%08" PRIx64 "\n", (uint64_t)1 << gi->key);
 }
 
-/* -- cpuN --------------------------------------------------------------------------------------------- */
+/* -- cpuN
+ * --------------------------------------------------------------------------------------------- */
 
 static const struct gen_node topology[] = {
     FILE_("core_id", show_self_list),
@@ -70,17 +81,17 @@ static const struct gen_node topology[] = {
     END,
 };
 
-#define CACHE(var, lvl, kind, kb, shared_list, shared_map)                                          \
-    static const struct gen_node var[] = {                                                          \
-        TEXT("level", lvl),                                                                         \
-        TEXT("type", kind),                                                                         \
-        TEXT("size", kb "K"),                                                                       \
-        TEXT("coherency_line_size", "64"),                                                          \
-        TEXT("ways_of_associativity", "8"),                                                         \
-        TEXT("physical_line_partition", "1"),                                                       \
-        FILE_("shared_cpu_list", shared_list),                                                      \
-        FILE_("shared_cpu_map", shared_map),                                                        \
-        END,                                                                                        \
+#define CACHE(var, lvl, kind, kb, shared_list, shared_map) \
+    static const struct gen_node var[] = {                 \
+        TEXT("level", lvl),                                \
+        TEXT("type", kind),                                \
+        TEXT("size", kb "K"),                              \
+        TEXT("coherency_line_size", "64"),                 \
+        TEXT("ways_of_associativity", "8"),                \
+        TEXT("physical_line_partition", "1"),              \
+        FILE_("shared_cpu_list", shared_list),             \
+        FILE_("shared_cpu_map", shared_map),               \
+        END,                                               \
     }
 
 CACHE(cache0, "1", "Data", "32", show_self_list, show_self_map);
@@ -89,7 +100,11 @@ CACHE(cache2, "2", "Unified", "512", show_self_list, show_self_map);
 CACHE(cache3, "3", "Unified", "16384", show_cpu_list, show_cpu_map);
 
 static const struct gen_node caches[] = {
-    DIR_("index0", cache0), DIR_("index1", cache1), DIR_("index2", cache2), DIR_("index3", cache3), END,
+    DIR_("index0", cache0),
+    DIR_("index1", cache1),
+    DIR_("index2", cache2),
+    DIR_("index3", cache3),
+    END,
 };
 
 static const struct gen_node cpu_children[] = {
@@ -138,7 +153,8 @@ static const struct gen_node cpu_dir[] = {
     END,
 };
 
-/* -- nodes --------------------------------------------------------------------------------------------- */
+/* -- nodes
+ * --------------------------------------------------------------------------------------------- */
 
 static int show_node_meminfo(struct gen_inode *gi, struct buf *out)
 {
@@ -169,9 +185,11 @@ static const struct gen_node node_dir[] = {
     END,
 };
 
-/* -- kernel/mm ------------------------------------------------------------------------------------------ */
+/* -- kernel/mm
+ * ------------------------------------------------------------------------------------------ */
 
-static const struct gen_node khugepaged[] = {TEXT("defrag", "1"), TEXT("pages_to_scan", "4096"), END};
+static const struct gen_node khugepaged[] = {TEXT("defrag", "1"), TEXT("pages_to_scan", "4096"),
+                                             END};
 
 static const struct gen_node thp[] = {
     TEXT("enabled", "always [madvise] never"),
@@ -183,12 +201,14 @@ static const struct gen_node thp[] = {
     END,
 };
 
-static const struct gen_node mm_dir[] = {DIR_("transparent_hugepage", thp), DIR_("hugepages", empty), END};
+static const struct gen_node mm_dir[] = {DIR_("transparent_hugepage", thp),
+                                         DIR_("hugepages", empty), END};
 
-static const struct gen_node kernel_dir[] = {
-    DIR_("mm", mm_dir), DIR_("debug", empty), DIR_("security", empty), DIR_("tracing", empty), END};
+static const struct gen_node kernel_dir[] = {DIR_("mm", mm_dir), DIR_("debug", empty),
+                                             DIR_("security", empty), DIR_("tracing", empty), END};
 
-/* -- fs/cgroup ------------------------------------------------------------------------------------------ */
+/* -- fs/cgroup
+ * ------------------------------------------------------------------------------------------ */
 
 static int show_cpu_max(struct gen_inode *gi, struct buf *out)
 {
@@ -239,8 +259,8 @@ static int show_cpu_stat(struct gen_inode *gi, struct buf *out)
     (void)gi;
     for (struct thread_group *tg = thread_group_first(); tg; tg = thread_group_next(tg))
         ns += thread_group_cputime(tg) + tg->cpu_children;
-    return buf_printf(out, "usage_usec %" PRIu64 "\nuser_usec %" PRIu64 "\nsystem_usec 0\n", ns / 1000,
-                      ns / 1000);
+    return buf_printf(out, "usage_usec %" PRIu64 "\nuser_usec %" PRIu64 "\nsystem_usec 0\n",
+                      ns / 1000, ns / 1000);
 }
 
 static const struct gen_node cgroup_dir[] = {
@@ -265,22 +285,31 @@ static const struct gen_node cgroup_dir[] = {
     END,
 };
 
-/* -- top ------------------------------------------------------------------------------------------------- */
+/* -- top
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static const struct gen_node system_dir[] = {
-    {.name = "cpu", .mode = LX_S_IFDIR | 0755, .children = cpu_dir, .find = cpu_find, .list = cpu_list},
+    {.name = "cpu",
+     .mode = LX_S_IFDIR | 0755,
+     .children = cpu_dir,
+     .find = cpu_find,
+     .list = cpu_list},
     DIR_("node", node_dir),
     END,
 };
-static const struct gen_node devices_dir[] = {DIR_("system", system_dir), DIR_("virtual", empty), END};
+static const struct gen_node devices_dir[] = {DIR_("system", system_dir), DIR_("virtual", empty),
+                                              END};
 static const struct gen_node fs_dir[] = {DIR_("cgroup", cgroup_dir), END};
-static const struct gen_node class_dir[] = {
-    DIR_("net", empty), DIR_("block", empty), DIR_("tty", empty), DIR_("dmi", empty), END};
+static const struct gen_node class_dir[] = {DIR_("net", empty), DIR_("block", empty),
+                                            DIR_("tty", empty), DIR_("dmi", empty), END};
 
 static const struct gen_node root_children[] = {
-    DIR_("block", empty),    DIR_("bus", empty), DIR_("class", class_dir),   DIR_("dev", empty),
-    DIR_("devices", devices_dir), DIR_("firmware", empty), DIR_("fs", fs_dir), DIR_("kernel", kernel_dir),
-    DIR_("module", empty),   END,
+    DIR_("block", empty),         DIR_("bus", empty),
+    DIR_("class", class_dir),     DIR_("dev", empty),
+    DIR_("devices", devices_dir), DIR_("firmware", empty),
+    DIR_("fs", fs_dir),           DIR_("kernel", kernel_dir),
+    DIR_("module", empty),        END,
 };
 
 static const struct gen_node root_node = {.mode = LX_S_IFDIR | 0555, .children = root_children};

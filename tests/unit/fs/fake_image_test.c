@@ -1,14 +1,15 @@
 /* The fake image of fake_image.h; it has no tests of its own. */
-#include "tests/unit/fs/fake_image.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <sys/mman.h>
+
 #include "abi/dir.h"
+
 #include "gofer/client.h"
+#include "tests/unit/fs/fake_image.h"
 
 struct gofer_client {
     const struct fake_file *files;
@@ -199,7 +200,8 @@ int64_t gofer_readdir(struct gofer_client *c, uint32_t node, uint64_t cookie, go
     return n;
 }
 
-int64_t gofer_getxattr(struct gofer_client *c, uint32_t node, const char *name, void *buf, size_t cap)
+int64_t gofer_getxattr(struct gofer_client *c, uint32_t node, const char *name, void *buf,
+                       size_t cap)
 {
     (void)c;
     (void)node;

@@ -1,8 +1,4 @@
 /* goferfs over a fake image: caching, hard links, descriptors, listings, failing allocations. */
-#include "tests/support/fixture.h"
-#include "tests/support/test.h"
-#include "tests/unit/fs/fake_image.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -10,6 +6,9 @@
 #include "sentry/fs/goferfs/goferfs.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/usercopy.h"
+#include "tests/support/fixture.h"
+#include "tests/support/test.h"
+#include "tests/unit/fs/fake_image.h"
 
 static const struct fake_file files[] = {
     {"/bin", LX_S_IFDIR | 0755, NULL, 0, 0},
@@ -157,8 +156,8 @@ struct list {
     size_t room;
 };
 
-static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino, uint32_t type,
-                     uint64_t next_pos)
+static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino,
+                     uint32_t type, uint64_t next_pos)
 {
     struct list *l = container_of(dc, struct list, dc);
 
@@ -210,8 +209,7 @@ TEST(links_and_attributes)
 TEST(failing_allocations)
 {
     limits_init();
-    for_each_failure
-    {
+    for_each_failure {
         struct gofer_client *c = fake_image_new(files);
         struct super *sb;
 

@@ -1,8 +1,4 @@
 /* The overlay over a fake image and a tmpfs: copy-up, whiteouts, redirects, listings, links. */
-#include "tests/support/fixture.h"
-#include "tests/support/test.h"
-#include "tests/unit/fs/fake_image.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -11,6 +7,9 @@
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/usercopy.h"
+#include "tests/support/fixture.h"
+#include "tests/support/test.h"
+#include "tests/unit/fs/fake_image.h"
 
 static const struct fake_file files[] = {
     {"/etc", LX_S_IFDIR | 0755, NULL, 0, 0},
@@ -107,8 +106,8 @@ struct list {
     char names[256];
 };
 
-static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino, uint32_t type,
-                     uint64_t next_pos)
+static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino,
+                     uint32_t type, uint64_t next_pos)
 {
     struct list *l = container_of(dc, struct list, dc);
 
@@ -302,8 +301,7 @@ TEST(failing_allocations)
     image = fake_image_new(files);
     cred = cred_new();
     cred->cap_effective = CRED_CAP_ALL;
-    for_each_failure
-    {
+    for_each_failure {
         if (mount_overlay() == 0) {
             struct dentry *etc, *d;
 

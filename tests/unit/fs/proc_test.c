@@ -1,7 +1,4 @@
 /* proc and sysfs: the tree, texts of one hand-made task, sysctls, failing allocations. */
-#include "tests/support/fixture.h"
-#include "tests/support/test.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +10,8 @@
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
+#include "tests/support/fixture.h"
+#include "tests/support/test.h"
 
 static struct task *task;
 
@@ -147,8 +146,8 @@ TEST(one_task)
     ck_assert_ptr_nonnull(strstr(s, "\nCpus_allowed:\t7\nCpus_allowed_list:\t0-2\n"));
     snprintf(path, sizeof(path), "%d/limits", pid);
     s = text(sb, path);
-    ck_assert_ptr_nonnull(
-        strstr(s, "\nMax open files            1024                 unlimited            files     \n"));
+    ck_assert_ptr_nonnull(strstr(
+        s, "\nMax open files            1024                 unlimited            files     \n"));
     snprintf(path, sizeof(path), "%d/task/%d/comm", pid, pid);
     ck_assert_str_eq(text(sb, path), "a (b) c\n");
     snprintf(path, sizeof(path), "%d/cmdline", pid);
@@ -227,8 +226,8 @@ struct names {
     char text[4096];
 };
 
-static bool collect(struct dir_context *dc, const char *name, size_t len, uint64_t ino, uint32_t type,
-                    uint64_t next_pos)
+static bool collect(struct dir_context *dc, const char *name, size_t len, uint64_t ino,
+                    uint32_t type, uint64_t next_pos)
 {
     struct names *n = container_of(dc, struct names, dc);
 
@@ -274,8 +273,7 @@ TEST(sysfs_lists_processors)
 TEST(failing_allocations)
 {
     begin();
-    for_each_failure
-    {
+    for_each_failure {
         struct super *sb;
 
         if (procfs_mount_new(&sb) == 0) {

@@ -1,13 +1,14 @@
-/* The line discipline and ptys: echo, editing, signals' characters, modes, flow control, hang-up. */
-#include "tests/support/fixture.h"
-#include "tests/support/test.h"
-
+/* The line discipline and ptys: echo, editing, signals' characters, modes, flow control, hang-up.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "abi/poll.h"
+
 #include "sentry/fs/dev/tty_priv.h"
 #include "sentry/mm/usercopy.h"
+#include "tests/support/fixture.h"
+#include "tests/support/test.h"
 
 static struct tty *tty;
 static struct file master, slave;
@@ -264,8 +265,7 @@ TEST(a_locked_slave_does_not_open)
 
 TEST(failing_allocations)
 {
-    for_each_failure
-    {
+    for_each_failure {
         struct file m = {.flags = LX_O_RDWR}, s = {.flags = LX_O_RDWR | LX_O_NOCTTY};
 
         if (tty_open_ptmx(NULL, &m) == 0) {
