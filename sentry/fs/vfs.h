@@ -165,10 +165,15 @@ int inode_new(struct super *sb, const struct inode_ops *ops, uint32_t mode, stru
 struct inode *inode_get(struct inode *ino);
 void inode_put(struct inode *ino);
 void inode_touch(struct inode *ino, uint32_t attr); /* ATTR_ATIME|MTIME|CTIME := now */
+void inode_touch_relatime(struct inode *ino);        /* atime, by the relatime rule */
+struct lx_timespec inode_now(void);
 /* The root dentry of a super (not cached by name). */
 int dentry_new_root(struct super *sb, struct inode *root CONSUMES, struct dentry **ret_d) MUST_CHECK;
 /* A negative, cached child. */
 int dentry_new(struct dentry *parent, const char *name, size_t len, struct dentry **ret_d) MUST_CHECK;
+/* A positive child that no lookup finds, shown as deleted (O_TMPFILE, memfd). */
+int dentry_new_unlinked(struct dentry *parent, const char *name, struct inode *ino CONSUMES,
+                        struct dentry **ret_d) MUST_CHECK;
 /* Cached child (counted) or NULL. */
 struct dentry *dentry_cached(struct dentry *parent, const char *name, size_t len);
 /* Cached or looked up: counted, possibly negative. */
@@ -195,7 +200,9 @@ void inode_allow_write(struct inode *ino);
 
 /* -- mount.c, path.c, perm.c ------------------------------------------------------------------ */
 int mount_add(const struct path *at, struct super *sb CONSUMES, uint32_t flags, const char *source,
-              struct mount **ret_mnt) MUST_CHECK; /* at NULL: the root */
+              struct mount **ret_mnt) MUST_CHECK; /* at NULL: the root; *ret_mnt is borrowed (or ret_mnt NULL) */
+/* Takes all mounts away, last one first (end of the sandbox, tests). */
+void mounts_done(void);
 /* A mount that no path leads to (anonymous files, memfds). */
 int mount_new_internal(struct super *sb CONSUMES, struct mount **ret_mnt) MUST_CHECK;
 struct mount *mount_get(struct mount *m);
@@ -227,6 +234,10 @@ uint32_t inode_mode_without_privs(const struct inode *ino, const struct cred *c)
 int mount_writable(const struct mount *m) MUST_CHECK; /* 0 or -EROFS */
 int vfs_getattr(const struct path *p, struct kstat *ret_st) MUST_CHECK;
 int vfs_setattr(const struct path *p, struct iattr *attr, const struct cred *c) MUST_CHECK;
+/* Stores all of a but the size in the inode: the body of most setattr ops. */
+void inode_store_attr(struct inode *ino, const struct iattr *a);
+/* The truncation of an inode that is open for writing: RLIMIT_FSIZE, setuid bits, times. */
+int inode_truncate(const struct path *p, uint64_t size, struct task *t) MUST_CHECK;
 int vfs_truncate(const struct path *p, uint64_t size, struct task *t) MUST_CHECK; /* RLIMIT_FSIZE, writers */
 
 /* -- namei.c: the one path walker -------------------------------------------------------------- */
@@ -251,6 +262,8 @@ int path_lookup_parent(struct task *t, int dfd, const char *name, uint32_t flags
 void parent_lookup_done(struct parent_lookup *pl);
 /* Copies the path in (LX_PATH_MAX, -ENOENT for "" unless LOOKUP_EMPTY) and walks. */
 int user_path_at(struct task *t, int dfd, gaddr_t name, uint32_t flags, struct path *ret_path) MUST_CHECK;
+/* Only the copy: buf has LX_PATH_MAX bytes. */
+int user_path_copy(struct task *t, gaddr_t name, char *buf) MUST_CHECK;
 int user_path_parent(struct task *t, int dfd, gaddr_t name, struct parent_lookup *ret_pl) MUST_CHECK;
 /* A path from kernel code, relative to the sandbox root, as the emulated root user. */
 int kernel_path_lookup(const char *name, uint32_t flags, struct path *ret_path) MUST_CHECK;
