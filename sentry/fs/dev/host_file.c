@@ -60,6 +60,14 @@ static void host_stream_ready(struct host_watch *w, uint32_t revents)
     wait_queue_wake(&hf->wait, revents | LX_POLLRDNORM | LX_POLLWRNORM);
 }
 
+/* Watches for events if anybody waits: after a transfer that found the end of what there is, and when poll
+ * finds nothing. A watch is armed for one event, and only the guest's next look arms it again. */
+static void host_stream_watch(struct host_file *hf, uint32_t events)
+{
+    if (!list_empty(&hf->wait.entries))
+        (void)host_watch_arm(&hf->watch, events);
+}
+
 static int64_t host_stream_read(struct file *f, struct uio *to, uint64_t *pos)
 {
     struct host_file *hf = f->priv;
@@ -71,6 +79,8 @@ static int64_t host_stream_read(struct file *f, struct uio *to, uint64_t *pos)
         int64_t n = host_read_nowait(hf->fd, bounce, want);
         int64_t c;
 
+        if (n == -EAGAIN || (n > 0 && (size_t)n < want))
+            host_stream_watch(hf, LX_POLLIN);
         if (n <= 0) {
             if (done == 0 && n < 0)
                 done = host_to_guest(n);
@@ -125,6 +135,7 @@ static int64_t host_stream_write(struct file *f, struct uio *from, uint64_t *pos
         if (w < n) {
             *from = start;
             uio_advance(from, w > 0 ? (size_t)w : 0);
+            host_stream_watch(hf, LX_POLLOUT);
         }
         if (w < 0) {
             if (done == 0)
@@ -153,12 +164,10 @@ static uint32_t host_stream_poll(struct file *f, struct poll_table *pt)
     if (file_writable(f))
         want |= LX_POLLOUT;
     got = host_poll_now(hf->fd, want);
-    if (pt) {
-        uint32_t arm = want & pt->mask;
-
-        poll_wait(pt, &hf->wait);
-        (void)host_watch_arm(&hf->watch, arm);
-    }
+    poll_wait(pt, &hf->wait);
+    /* A task that is about to wait is woken by what it asked for even if that seems to be there: its
+     * transfer has just failed. */
+    host_stream_watch(hf, pt && pt->task ? want & pt->mask : want & ~got);
     if (got & LX_POLLIN)
         got |= LX_POLLRDNORM;
     if (got & LX_POLLOUT)
