@@ -52,5 +52,6 @@ uint64_t host_clock_monotonic(void); /* ns, host's own */
 uint64_t host_clock_realtime(void);
 void host_random(void *buf, size_t len);
 uint32_t host_ncpus(void);
+uint64_t host_auxval(uint64_t type); /* of this process's auxiliary vector; 0: absent */
 void host_strace_write(const char *text, size_t len);
 void host_strace_set_fd(int fd);

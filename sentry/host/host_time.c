@@ -4,6 +4,7 @@
 #include "lib/compiler.h"
 
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +47,11 @@ uint32_t host_ncpus(void)
         return 1;
     int n = CPU_COUNT(&set);
     return n > 0 ? (uint32_t)n : 1;
+}
+
+uint64_t host_auxval(uint64_t type)
+{
+    return getauxval(type);
 }
 
 static int strace_fd = -1;
