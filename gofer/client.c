@@ -16,7 +16,6 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 #include "lib/alloc.h"
 #include "lib/error.h"
@@ -91,7 +90,8 @@ static int call(struct gofer_client *c, const struct gofer_out *out, struct repl
     memcpy(&sent, c->request, sizeof(sent));
     sent.size = (uint32_t)out->size;
     memcpy(c->request, &sent, sizeof(sent));
-    if (fd_send(c->port.sock, c->request, out->size, NULL, 0, 0) != (int64_t)out->size)
+    /* There is always room for one request: whoever waits for room would wait for ever. */
+    if (fd_send(c->port.sock, c->request, out->size, NULL, 0, MSG_DONTWAIT) != (int64_t)out->size)
         return client_break(c, r);
     int64_t n = gofer_recv(&c->port, c->reply, GOFER_MSG_MAX, r->fds, REPLY_FDS, &r->nfds);
     struct gofer_header h;
@@ -158,20 +158,6 @@ static int client_greet(struct gofer_client *c, struct error *err)
     return 0;
 }
 
-static int sock_prepare(int fd, struct error *err)
-{
-    int type;
-    socklen_t len = sizeof(type);
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET)
-        return error_set(err, EINVAL, "the gofer's connection is no SOCK_SEQPACKET socket");
-    struct timeval tv = {.tv_sec = GOFER_TIMEOUT_MS / 1000,
-                         .tv_usec = GOFER_TIMEOUT_MS % 1000 * 1000L};
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) < 0)
-        return error_set(err, errno, "set the time limit of the gofer's connection");
-    return 0;
-}
-
 static int client_open(struct gofer_client *c, uint32_t nroots, struct error *err)
 {
     if (nroots == 0 || nroots > GOFER_ROOTS_MAX)
@@ -180,8 +166,7 @@ static int client_open(struct gofer_client *c, uint32_t nroots, struct error *er
     c->roots = kalloc(nroots * sizeof(*c->roots));
     if (!c->roots)
         return error_set(err, ENOMEM, "no memory for the gofer's client");
-    int rc = sock_prepare(c->port.sock, err);
-    return rc < 0 ? rc : client_greet(c, err);
+    return client_greet(c, err);
 }
 
 int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client **ret,
@@ -192,8 +177,8 @@ int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client 
         fd_close(sock_fd);
         return error_set(err, ENOMEM, "no memory for the gofer's client");
     }
-    c->port.sock = sock_fd;
-    c->port.spins = gofer_spins();
+    c->port = (struct gofer_port){
+        .sock = sock_fd, .spins = gofer_spins(), .timeout_ms = GOFER_TIMEOUT_MS};
     int rc = client_open(c, nroots, err);
     if (rc < 0) {
         gofer_client_free(c);

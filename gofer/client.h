@@ -20,6 +20,11 @@ struct gofer_client;
 
 #define GOFER_TIMEOUT_MS 10000
 
+/*
+ * Host calls: sendmsg, recvmsg, poll, close; fstat and fcntl(F_GETFL) on donated descriptors;
+ * sched_getaffinity once.
+ */
+
 /* Greets the server behind sock_fd, a connected SOCK_SEQPACKET socket that the client now owns. */
 MUST_CHECK int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client **ret,
                                 struct error *err);

@@ -7,6 +7,7 @@
 #include "gofer/proto.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <string.h>
 
@@ -123,6 +124,20 @@ unsigned gofer_spins(void)
     return SPINS;
 }
 
+static int wait_readable(const struct gofer_port *p)
+{
+    struct pollfd pfd = {.fd = p->sock, .events = POLLIN};
+    for (;;) {
+        int n = poll(&pfd, 1, p->timeout_ms);
+        if (n > 0)
+            return 0;
+        if (n == 0)
+            return -ETIMEDOUT;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
 int64_t gofer_recv(const struct gofer_port *p, void *buf, size_t n, int *fds, size_t max_fds,
                    size_t *ret_nfds)
 {
@@ -131,7 +146,8 @@ int64_t gofer_recv(const struct gofer_port *p, void *buf, size_t n, int *fds, si
         if (got != -EAGAIN)
             return got;
     }
-    return fd_recv(p->sock, buf, n, fds, max_fds, ret_nfds, 0);
+    int rc = p->timeout_ms ? wait_readable(p) : 0;
+    return rc < 0 ? rc : fd_recv(p->sock, buf, n, fds, max_fds, ret_nfds, 0);
 }
 
 bool gofer_name_valid(const char *name, size_t len)

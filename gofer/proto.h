@@ -221,10 +221,11 @@ MUST_CHECK bool gofer_in_done(const struct gofer_in *in);
 struct gofer_port {
     int sock;
     unsigned spins; /* how often to look for a message before going to sleep */
+    int timeout_ms; /* how long to sleep, 0: without end */
 };
 /*
  * fd_recv that looks for the message some times first: the other side answers within microseconds,
- * and to be woken takes longer than that.
+ * and to be woken takes longer than that. -ETIMEDOUT.
  */
 MUST_CHECK int64_t gofer_recv(const struct gofer_port *p, void *buf, size_t n, int *fds,
                               size_t max_fds, size_t *ret_nfds);

@@ -136,7 +136,7 @@ TEST(wrong_greeting)
     s.sock = -1;
     ck_assert_int_eq(served_wait(&s), 0);
     int plain = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ck_assert_int_eq(gofer_client_new(plain, 1, &c, &err), -EINVAL);
+    ck_assert_int_lt(gofer_client_new(plain, 1, &c, &err), 0);
     ck_assert_int_eq(gofer_client_new(-1, 0, &c, &err), -EINVAL);
     remove_tree(&s);
 }

@@ -1,7 +1,11 @@
 /* The bounded reader and writer, and what is a name. */
+#include <errno.h>
 #include <string.h>
 
+#include <sys/socket.h>
+
 #include "gofer/proto.h"
+#include "lib/fdio.h"
 #include "tests/support/test.h"
 
 TEST(names)
@@ -72,8 +76,25 @@ TEST(writer_stays_in_its_buffer)
 }
 END_TEST
 
+TEST(waiting_is_bounded)
+{
+    int ends[2];
+    char byte;
+    size_t nfds = 0;
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    struct gofer_port p = {.sock = ends[0], .spins = 3, .timeout_ms = 20};
+    ck_assert_int_eq(gofer_recv(&p, &byte, 1, NULL, 0, &nfds), -ETIMEDOUT);
+    ck_assert_int_eq(send(ends[1], "x", 1, 0), 1);
+    ck_assert_int_eq(gofer_recv(&p, &byte, 1, NULL, 0, &nfds), 1);
+    fd_close(ends[1]);
+    ck_assert_int_eq(gofer_recv(&p, &byte, 1, NULL, 0, &nfds), 0);
+    fd_close(ends[0]);
+}
+END_TEST
+
 TEST_SUITE(gofer_proto)
 {
+    TEST_ADD(waiting_is_bounded);
     TEST_ADD(names);
     TEST_ADD(reader_stops_at_the_end);
     TEST_ADD(reader_wants_everything_read);
