@@ -128,11 +128,15 @@ struct file *fd_get_held(struct task *t, int fd);
 #define POLL_DEFAULT (LX_POLLIN | LX_POLLOUT | LX_POLLRDNORM | LX_POLLWRNORM)
 
 /* -- copy.c ------------------------------------------------------------------------------------ */
-#define COPY_CHUNK 65536u
-/* Moves up to len bytes: bytes, 0 at end of the source, -EAGAIN from the source with *ret_out false or from the
- * destination with *ret_out true. Positions NULL: the files' own. */
-int64_t vfs_copy(struct task *t, struct file *in, uint64_t *in_pos, struct file *out, uint64_t *out_pos, size_t len,
-                 bool *ret_out) MUST_CHECK;
+/* What a transfer between two files waits for when it returns -EAGAIN. */
+enum copy_wait { COPY_WAIT_IN, COPY_WAIT_OUT };
+/* sendfile, copy_file_range: moves up to len bytes from in, which has a position (in_pos NULL: its own). Bytes, 0 at the
+ * end of in, -EAGAIN (out is full), -errno. Reading goes no further than what was written. */
+int64_t vfs_copy(struct task *t, struct file *in, uint64_t *in_pos, struct file *out, uint64_t *out_pos, uint64_t len)
+    MUST_CHECK;
+/* splice: one of them is a pipe. Bytes, 0 at the end, -EAGAIN and *ret_wait. */
+int64_t vfs_splice(struct task *t, struct file *in, uint64_t *in_pos, struct file *out, uint64_t *out_pos, uint64_t len,
+                   enum copy_wait *ret_wait) MUST_CHECK;
 
 /* -- fdtable.c ---------------------------------------------------------------------------------- */
 struct fd_slot {

@@ -457,6 +457,38 @@ struct pipe *file_pipe(const struct file *f)
     return f->ops == &pipe_ops ? f->priv : NULL;
 }
 
+size_t pipe_peek(const struct pipe *p, const void **ret_data)
+{
+    if (p->used == 0)
+        return 0;
+    *ret_data = p->pages + (size_t)p->head * SLOT_SIZE + p->slots[p->head].off;
+    return pipe_run(p);
+}
+
+void pipe_skip(struct pipe *p, size_t n)
+{
+    bool was_full = pipe_is_full(p);
+
+    pipe_consume(p, n);
+    if (was_full && !pipe_is_full(p))
+        wait_queue_wake(&p->wait, LX_POLLOUT | LX_POLLWRNORM);
+}
+
+bool pipe_has_writers(const struct pipe *p)
+{
+    return p->writers > 0;
+}
+
+bool pipe_has_readers(const struct pipe *p)
+{
+    return p->readers > 0;
+}
+
+size_t pipe_room(const struct pipe *p)
+{
+    return (size_t)(p->max - MIN(p->used, p->max)) * SLOT_SIZE;
+}
+
 uint32_t pipe_size(const struct pipe *p)
 {
     return p->max * SLOT_SIZE;

@@ -18,3 +18,11 @@ bool pipe_is_empty(const struct pipe *p);
 bool pipe_is_full(const struct pipe *p);
 /* tee: copies up to len bytes without taking them: bytes, 0: no writer left, -EAGAIN (*ret_out: out is full), -EPIPE. */
 int64_t pipe_tee(struct pipe *in, struct pipe *out, size_t len, bool *ret_out) MUST_CHECK;
+/* splice from a pipe: the oldest bytes that lie together in memory (at least 1 unless empty), borrowed until the pipe
+ * changes; then take n of them away. */
+size_t pipe_peek(const struct pipe *p, const void **ret_data);
+void pipe_skip(struct pipe *p, size_t n);
+bool pipe_has_writers(const struct pipe *p);
+bool pipe_has_readers(const struct pipe *p);
+/* Bytes that one write is sure to find room for. */
+size_t pipe_room(const struct pipe *p);
