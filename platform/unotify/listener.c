@@ -104,6 +104,7 @@ bool event_pop(struct plat *p, struct plat_event *ret_ev)
     q = list_first(&p->events, struct queued_event, link);
     list_del_init(&q->link);
     *ret_ev = q->ev;
+    kfree(q);
     /* At most one event of a thread waits, but for a death behind it. */
     ret_ev->thread->queued = false;
     list_for_each_entry(q, &p->events, link)

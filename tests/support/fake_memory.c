@@ -179,6 +179,25 @@ static void range_insert(struct fake_mem *m, struct range *new)
     list_add_tail(&r->link, &new->link);
 }
 
+/* Neighbours that differ in nothing become one range, as on a host. */
+static void ranges_merge(struct fake_mem *m)
+{
+    struct range *r, *tmp, *last = NULL;
+
+    list_for_each_entry_safe(r, tmp, &m->ranges, link)
+    {
+        if (last && last->end == r->start && last->prot == r->prot && last->shared == r->shared &&
+            last->file == r->file && (!r->file || last->offset + (last->end - last->start) == r->offset)) {
+            last->end = r->end;
+            list_del_init(&r->link);
+            backing_put(r->file);
+            free(r);
+        } else {
+            last = r;
+        }
+    }
+}
+
 static bool range_ok(uint64_t addr, uint64_t len)
 {
     uint64_t end;
@@ -261,6 +280,7 @@ int fake_mem_protect(struct fake_mem *m, uint64_t addr, uint64_t len, uint32_t p
         if (r->start >= addr && r->end <= addr + len)
             r->prot = prot;
     }
+    ranges_merge(m);
     return range_covered(m, addr, addr + len) ? 0 : -ENOMEM;
 }
 
