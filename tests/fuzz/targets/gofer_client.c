@@ -1,6 +1,6 @@
 /*
- * Replies, each an operation byte (bit 6: a descriptor comes along), a length byte and that many
- * bytes (see fuzz_message). What reaches the caller is valid.
+ * links: gofer_proto
+ * Replies, each an operation byte (bit 6: with a descriptor), a length byte and that many bytes.
  */
 #include <sys/socket.h>
 

@@ -16,15 +16,27 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static char fuzz_dir[] = "/tmp/fuzz-gofer-XXXXXX";
+
+static inline void fuzz_tree_remove(void)
+{
+    static const char *const names[] = {"d/g", "d/e", "d", "l", "p", "f"};
+    int d = open(fuzz_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        (void)unlinkat(d, names[i], i == 1 || i == 2 ? AT_REMOVEDIR : 0);
+    fd_close(d);
+    (void)rmdir(fuzz_dir);
+}
+
 /* A temporary directory with a few empty files, a fifo and a symlink out of it. */
 static inline int fuzz_tree(void)
 {
-    char dir[] = "/tmp/fuzz-gofer-XXXXXX";
-    int d = mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int d = mkdtemp(fuzz_dir) ? open(fuzz_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     KASSERT(d >= 0 && mkdirat(d, "d", 0755) == 0 && mkdirat(d, "d/e", 0755) == 0);
     KASSERT(symlinkat("/etc", d, "l") == 0 && mkfifoat(d, "p", 0644) == 0);
     fd_close(openat(d, "f", O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     fd_close(openat(d, "d/g", O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    KASSERT(atexit(fuzz_tree_remove) == 0);
     return d;
 }
 

@@ -1,3 +1,4 @@
+/* links: gofer_server gofer_proto */
 /*
  * Requests, each a type byte, a length byte and that many bytes (see fuzz_message). Whatever is
  * asked, only regular files of the tree are opened, replies keep their form, and the tables hold
