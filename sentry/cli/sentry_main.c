@@ -48,7 +48,7 @@ static void tell(struct boot_message *m)
 NORETURN static void fail(int status, const struct error *err)
 {
     struct boot_message m = {.kind = BOOT_FAILED, .status = status};
-    (void)snprintf(m.text, sizeof(m.text), "%s", err->text);
+    (void)snprintf(m.text, sizeof(m.text), "%.399s", err->text);
     tell(&m);
     _exit(status);
 }
@@ -57,7 +57,7 @@ NORETURN static void fail(int status, const struct error *err)
 static void assertion_failed(const char *text)
 {
     struct boot_message m = {.kind = BOOT_ENDED};
-    (void)snprintf(m.text, sizeof(m.text), "assertion failed: %s", text);
+    (void)snprintf(m.text, sizeof(m.text), "assertion failed: %.350s", text);
     tell(&m);
     _exit(EXIT_START);
 }
@@ -168,7 +168,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
         console_end(&con);
     m = (struct boot_message){.kind = BOOT_ENDED, .status = kernel.exit_status};
     if (kernel.fatal != NULL)
-        (void)snprintf(m.text, sizeof(m.text), "%s", kernel.fatal);
+        (void)snprintf(m.text, sizeof(m.text), "%.399s", kernel.fatal);
     tell(&m);
     _exit(0);
 }

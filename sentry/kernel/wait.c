@@ -10,6 +10,7 @@
 #include "abi/time.h"
 #include "abi/wait.h"
 #include "sentry/fs/anon/pidfd.h"
+#include "sentry/fs/file.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/rusage.h"
 #include "sentry/mm/usercopy.h"
