@@ -1,0 +1,242 @@
+/*
+ * Guests that attack the stub, processes that vanish, and a storm of forks, threads and kills. Only
+ * on user-notify; looks into its private objects where the interface shows nothing.
+ */
+#include "tests/unit/platform/world.h"
+
+#include "abi/errno.h"
+#include "platform/stub/page.h"
+#include "platform/unotify/private.h"
+#include "tests/support/test.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define UNOTIFY(name)                                                                              \
+    static void name##_body(struct world *w);                                                      \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        struct world w;                                                                            \
+        if (!world_start(&w, false))                                                               \
+            return;                                                                                \
+        name##_body(&w);                                                                           \
+        world_stop(&w);                                                                            \
+    }                                                                                              \
+    END_TEST                                                                                       \
+    static void name##_body(struct world *w)
+
+/* Sends the guest to rip with rax = nr and lets it run. */
+static void jump(struct world *w, uint64_t rip, uint64_t nr)
+{
+    struct plat_regs regs;
+
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->get_regs(w->th, &regs), 0);
+    regs.rip = rip;
+    regs.rax = nr;
+    ck_assert_int_eq(plat_ops->set_regs(w->th, &regs), 0);
+    plat_ops->resume(w->th);
+}
+
+static void expect_fatal(struct world *w)
+{
+    expect_event(w, PLAT_EV_FATAL, NULL);
+    ck_assert_ptr_nonnull(w->ev.text);
+    expect_event(w, PLAT_EV_FATAL, NULL); /* and it stays */
+}
+
+UNOTIFY(jump_to_park)
+{
+    jump(w, STUB_CODE + STUB_OFF_PARK, 0);
+    expect_fatal(w);
+}
+
+UNOTIFY(jump_to_command)
+{
+    jump(w, STUB_CODE + STUB_IP_COMMAND - 2, SYS_getpid);
+    expect_fatal(w);
+}
+
+/* The handler's entry with a frame outside of the slot. */
+UNOTIFY(jump_to_signal_entry)
+{
+    struct plat_regs regs;
+
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->get_regs(w->th, &regs), 0);
+    regs.rip = STUB_CODE + STUB_OFF_SIGNAL;
+    regs.rsi = BOX_ADDR;
+    regs.rdi = STUB_KICK_SIGNAL;
+    ck_assert_int_eq(plat_ops->set_regs(w->th, &regs), 0);
+    plat_ops->resume(w->th);
+    expect_fatal(w);
+}
+
+/* rt_sigreturn from the stub is the guest's to use, on a frame that does not exist. */
+UNOTIFY(jump_to_sigreturn)
+{
+    jump(w, STUB_CODE + STUB_OFF_RESUME, 0);
+    expect_event(w, PLAT_EV_FAULT, w->th);
+    ck_assert_int_eq(w->ev.signo, SIGSEGV);
+}
+
+/* rt_sigreturn from elsewhere is an ordinary call of the guest. */
+UNOTIFY(sigreturn_from_guest_code)
+{
+    box_set(w->as, 0, SYS_rt_sigreturn, 0, 0, 0, 0, 0, 0);
+    plat_ops->answer(w->th, 0);
+    expect_call(w, w->th, SYS_rt_sigreturn);
+    box_set(w->as, 0, STUB_PARK_NR, 0, 0, 0, 0, 0, 0);
+    plat_ops->answer(w->th, 0);
+    expect_call(w, w->th, STUB_PARK_NR);
+}
+
+UNOTIFY(foreign_calls_get_enosys)
+{
+    /* int $0x80; mov %rax, %rbx; mov $0x40000027, %eax; syscall; mov $501, %edi; mov %edi, %eax; syscall */
+    static const uint8_t code[] = {0xcd, 0x80, 0x48, 0x89, 0xc3, 0xb8, 0x27, 0x00, 0x00,
+                                   0x40, 0x0f, 0x05, 0x48, 0x89, 0xc6, 0xbf, 0xf5, 0x01,
+                                   0x00, 0x00, 0x89, 0xf8, 0x0f, 0x05};
+    struct plat_regs regs;
+
+    ck_assert_int_eq(plat_write(w->as, GADDR(CODE_ADDR + 0x800), code, sizeof(code)), 0);
+    jump(w, CODE_ADDR + 0x800, 20);
+    expect_call(w, w->th, 501);
+    ck_assert_int_eq((int)w->ev.args[1], -ENOSYS);
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->get_regs(w->th, &regs), 0);
+    ck_assert_int_eq((int)regs.rbx, -ENOSYS);
+}
+
+/* A guest that overwrites its frame's stack pointers and mask hurts only itself. */
+UNOTIFY(process_vanishes)
+{
+    struct plat_thread *child;
+    struct plat_as *as;
+
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->fork(w->th, false, false, 0, NULL, &as, &child), 0);
+    start_at(w, child, 0, 600);
+    ck_assert_int_eq(kill(child->proc->tgid, SIGKILL), 0);
+    expect_event(w, PLAT_EV_THREAD_DEAD, child);
+    ck_assert_int_lt(map_anon(as, FREE_ADDR, 4096, PROT_READ), 0);
+    plat_ops->answer(child, 0);
+    plat_ops->process_kill(child);
+    start_at(w, w->th, 0, 500);
+}
+
+UNOTIFY(process_vanishes_in_context)
+{
+    struct plat_thread *child;
+    struct plat_regs regs;
+    struct plat_as *as;
+
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(kill(w->th->proc->tgid, SIGKILL), 0);
+    ck_assert_int_lt(plat_ops->fork(w->th, false, false, 0, NULL, &as, &child), 0);
+    expect_event(w, PLAT_EV_THREAD_DEAD, w->th);
+    ck_assert_int_lt(plat_ops->thread_clone(w->th, false, 0, NULL, &child), 0);
+    (void)plat_ops->get_regs(w->th, &regs);
+    plat_ops->resume(w->th);
+    plat_ops->process_kill(w->th);
+}
+
+/* Threads and processes in random order; every thread alive at the end still answers. */
+UNOTIFY(storm)
+{
+    enum { MAX = 24 };
+    struct plat_thread *th[MAX + 1] = {w->th};
+    unsigned n = 1, seed = 12345;
+
+    for (int round = 0; round < 400; round++) {
+        unsigned op = (seed = seed * 1103515245 + 12345) >> 16, i = op / 16 % n;
+        struct plat_as *as = plat_ops->thread_as(th[i]);
+        struct plat_thread *new = NULL;
+
+        enter_context(w, th[i], 0);
+        if (n < MAX && op % 8 < 5) {
+            if (op % 8 == 0)
+                ck_assert_int_eq(plat_ops->fork(th[i], false, false, 0, NULL, &as, &new), 0);
+            else if (op % 8 == 1)
+                ck_assert_int_eq(plat_ops->fork(th[i], true, false, 0, NULL, &as, &new), 0);
+            else
+                ck_assert_int_eq(plat_ops->thread_clone(th[i], false, 0, NULL, &new), 0);
+            th[n++] = new;
+            start_at(w, new, n, 501);
+        } else if (op % 8 == 5) {
+            ck_assert_int_eq(map_anon(as, FREE_ADDR, 4096, PROT_READ), 0);
+        } else if (n > 1) {
+            plat_ops->thread_exit(th[i]);
+            th[i] = th[--n];
+            continue;
+        }
+        start_at(w, th[i], i + 32, 502);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        plat_ops->answer(th[i], 0);
+        expect_event(w, PLAT_EV_SYSCALL, th[i]);
+    }
+}
+
+/* Processes are killed while their threads run, fault, and enter the gate. */
+UNOTIFY(killed_in_flight)
+{
+    for (int round = 0; round < 60; round++) {
+        struct plat_thread *child, *second;
+        struct plat_as *as;
+
+        enter_context(w, w->th, 0);
+        ck_assert_int_eq(plat_ops->fork(w->th, false, false, 0, NULL, &as, &child), 0);
+        ck_assert_int_eq(plat_ops->thread_clone(child, false, 0, NULL, &second), 0);
+        start_at(w, second, 1, 601);
+        start_at(w, child, 0, 600);
+        plat_ops->answer(child, 0);
+        plat_ops->answer(second, 0);
+        if (round % 3)
+            plat_ops->interrupt(second);
+        if (round % 2)
+            plat_ops->next_event(w->p, -1, 100000, &w->ev);
+        plat_ops->process_kill(round % 5 ? child : second);
+        start_at(w, w->th, 0, 500);
+    }
+}
+
+UNOTIFY(interrupt_storm)
+{
+    unsigned calls = 0, contexts = 0;
+
+    plat_ops->answer(w->th, 0);
+    for (int round = 0; round < 2000; round++) {
+        plat_ops->interrupt(w->th);
+        plat_ops->next_event(w->p, -1, 5000000000, &w->ev);
+        if (w->ev.kind == PLAT_EV_CONTEXT) {
+            contexts++;
+            plat_ops->resume(w->th);
+        } else {
+            ck_assert_int_eq((int)w->ev.kind, PLAT_EV_SYSCALL);
+            calls++;
+            if (round % 7 == 0)
+                ck_assert_int_eq(map_anon(w->as, FREE_ADDR, 4096, PROT_READ), 0);
+            plat_ops->answer(w->th, 0);
+        }
+    }
+    ck_assert_uint_gt(contexts, 100);
+    plat_ops->process_kill(w->th);
+}
+
+TEST_SUITE(platform_hostile)
+{
+    TEST_ADD(jump_to_park);
+    TEST_ADD(jump_to_command);
+    TEST_ADD(jump_to_signal_entry);
+    TEST_ADD(jump_to_sigreturn);
+    TEST_ADD(sigreturn_from_guest_code);
+    TEST_ADD(foreign_calls_get_enosys);
+    TEST_ADD(process_vanishes);
+    TEST_ADD(process_vanishes_in_context);
+    TEST_ADD(storm);
+    TEST_ADD(killed_in_flight);
+    TEST_ADD(interrupt_storm);
+}
