@@ -334,7 +334,7 @@ static int64_t gen_write(struct file *f, struct uio *from, uint64_t *pos)
     int r;
 
     if (!gi->node->store)
-        return -EIO;
+        return -EPERM;
     if (!gen_alive(gi))
         return -ESRCH;
     if (len > GEN_STORE_MAX)
