@@ -20,6 +20,9 @@
 /* Flags that are for the open itself and are not kept in file.flags. */
 #define OPEN_ONLY_FLAGS (LX_O_CREAT | LX_O_EXCL | LX_O_NOCTTY | LX_O_TRUNC | LX_O_CLOEXEC)
 
+/* Those of them that the inode's own open may look at. */
+#define OPEN_SEEN_FLAGS (LX_O_NOCTTY | LX_O_TRUNC)
+
 static const struct file_ops opening_ops = {0};
 static const struct file_ops path_ops = {0}; /* O_PATH: nothing can be done with it */
 
@@ -107,8 +110,11 @@ static int open_inode(const struct path *p, uint32_t flags, struct file **ret_fi
             r = inode_write_get(ino);
         write_access = r == 0;
     }
-    if (r == 0)
+    if (r == 0) {
+        f->flags |= flags & OPEN_SEEN_FLAGS;
         r = call_open(ino, f);
+        f->flags &= ~(uint32_t)OPEN_SEEN_FLAGS;
+    }
     if (r == -EAGAIN && LX_S_ISFIFO(ino->mode) && !(flags & LX_O_NONBLOCK)) {
         *ret_file = f;
         return r;

@@ -139,5 +139,9 @@ bool tty_console_done(const struct tty_master *m)
 
 void tty_console_control(struct tty_master *m, struct session *s, uint32_t foreground_pgid)
 {
+    const struct thread_group *leader = thread_group_by_pid(s->id);
+
     tty_set_control(m->tty, s, foreground_pgid);
+    if (leader && leader->leader)
+        m->tty->uid = leader->leader->cred->euid;
 }
