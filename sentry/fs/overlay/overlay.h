@@ -81,10 +81,6 @@ int ovl_setxattr(struct inode *ino, const char *name, const void *val, size_t le
 int64_t ovl_listxattr(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 int ovl_removexattr(struct inode *ino, const char *name) MUST_CHECK;
 
-/* A dentry that lookups do not find, for a file without a name (dentry.c). */
-int dentry_new_unlinked(struct dentry *parent, const char *name, struct inode *ino CONSUMES,
-                        struct dentry **ret_d) MUST_CHECK;
-
 /* -- copyup.c
  * --------------------------------------------------------------------------------------- */
 /* Gives oi an upper, with at most data_max bytes of content. 0 when it has one. */
