@@ -62,6 +62,9 @@ struct plat_config {
     uint32_t max_threads;     /* upper bound of live guest threads */
     int64_t monotonic_offset; /* ns to add to the host's CLOCK_MONOTONIC / BOOTTIME in the guest
                                  (the time namespace), usually minus the time at start */
+    bool private_net;         /* the caller's network namespace is empty and belongs to this sandbox
+                                 alone: the guests live in it, without any right over it, and the
+                                 most expensive namespace is made once */
 };
 
 /* Fixed ranges of every guest address space that belong to the platform or the host. */

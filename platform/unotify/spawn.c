@@ -228,9 +228,9 @@ static int spawn_prepare(struct spawn *s, struct error *err)
 
 static int init_clone(const struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
-    const unsigned long flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET |
-                                CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_PIDFD |
-                                SIGCHLD;
+    const unsigned long flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC |
+                                CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_PIDFD | SIGCHLD |
+                                (s->cfg->private_net ? 0 : CLONE_NEWNET);
     long pid = syscall(SYS_clone, flags, 0, &boot->init_pidfd, 0, 0);
 
     if (pid < 0)

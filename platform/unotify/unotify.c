@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -159,6 +160,8 @@ static int plat_init(struct plat *p, const struct plat_config *cfg)
     hash_init(&p->threads);
     list_init(&p->spaces);
     list_init(&p->events);
+    /* The default slack of 50 us would be added to every wait, here and for guests' timers. */
+    prctl(PR_SET_TIMERSLACK, 1000);
     p->listener = p->deaths = p->init_life = p->init_pidfd = -1;
     p->max_slots = MIN(cfg->max_threads, (uint32_t)STUB_MAX_SLOTS - SLOT_MARGIN) + SLOT_MARGIN;
     p->deaths = epoll_create1(EPOLL_CLOEXEC);
