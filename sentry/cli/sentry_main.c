@@ -145,6 +145,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     struct plat_config cfg = {
         .max_threads = (uint32_t)b->limits.pids + THREAD_MARGIN,
         .monotonic_offset = -(int64_t)now,
+        .private_net = true,
     };
     if (plat_unotify_start(&cfg, &plat, &err) < 0)
         fail(EXIT_START, &err);
