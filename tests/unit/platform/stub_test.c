@@ -23,7 +23,7 @@ static const uint8_t *segment(uint64_t addr, uint64_t *ret_size)
             continue;
         ck_assert_uint_eq(ph.p_flags, PF_R | PF_X);
         if (ph.p_vaddr == addr) {
-            ck_assert_ptr_le(zygote_image + ph.p_offset + ph.p_filesz, zygote_image_end);
+            ck_assert(zygote_image + ph.p_offset + ph.p_filesz <= zygote_image_end);
             *ret_size = ph.p_filesz;
             return zygote_image + ph.p_offset;
         }
