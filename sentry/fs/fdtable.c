@@ -174,7 +174,7 @@ int fd_replace(struct task *t, struct file *f, bool cloexec, int fd)
     return fd;
 }
 
-int fd_close(struct task *t, int fd)
+int fdtable_close(struct task *t, int fd)
 {
     struct files *fs = t->files;
 

@@ -161,7 +161,7 @@ struct file *fd_get_path_ok(struct task *t, int fd);
 int fd_install(struct task *t, struct file *f, bool cloexec, int min) MUST_CHECK;
 /* dup2 semantics: closes what is there. */
 int fd_replace(struct task *t, struct file *f, bool cloexec, int fd) MUST_CHECK;
-int fd_close(struct task *t, int fd); /* 0 or -EBADF */
+int fdtable_close(struct task *t, int fd); /* 0 or -EBADF */
 void files_close_on_exec(struct task *t, struct files *fs);
 void file_close(struct files *owner, struct file *f CONSUMES); /* posix locks, then put */
 

@@ -17,7 +17,7 @@
 
 struct sys_res sys_close(struct task *t, const struct sys_args *a)
 {
-    return sys_ret(fd_close(t, sys_int(a, 0)));
+    return sys_ret(fdtable_close(t, sys_int(a, 0)));
 }
 
 /* A copy of the shared table for t alone. */
@@ -57,7 +57,7 @@ struct sys_res sys_close_range(struct task *t, const struct sys_args *a)
         if (flags & LX_CLOSE_RANGE_CLOEXEC)
             fs->slots[fd].cloexec = true;
         else
-            (void)fd_close(t, (int)fd);
+            (void)fdtable_close(t, (int)fd);
     }
     return sys_ret(0);
 }

@@ -29,14 +29,14 @@ static struct sys_res do_pipe(struct task *t, gaddr_t out, uint32_t flags)
     }
     fds[1] = fd_install(t, w, cloexec, 0);
     if (fds[1] < 0) {
-        (void)fd_close(t, fds[0]);
+        (void)fdtable_close(t, fds[0]);
         file_put(w);
         return sys_ret(fds[1]);
     }
     err = copy_to_user(t, out, fds, sizeof(fds));
     if (err < 0) {
-        (void)fd_close(t, fds[0]);
-        (void)fd_close(t, fds[1]);
+        (void)fdtable_close(t, fds[0]);
+        (void)fdtable_close(t, fds[1]);
     }
     return sys_ret(err);
 }
