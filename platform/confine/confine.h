@@ -8,11 +8,10 @@
 struct error;
 
 /* Empty read-only root, no capability (bounding set included), no_new_privs, not dumpable, no core file,
- * nothing reachable through Landlock where the kernel has it, and the allowlist of sentry_filter.c. */
+ * and the allowlist of sentry_filter.c. */
 int confine_sentry(struct error *err) MUST_CHECK;
 
 /* The steps, for tests and other programs. */
 int confine_empty_root(struct error *err) MUST_CHECK;
 int confine_no_capabilities(struct error *err) MUST_CHECK;
-int confine_no_paths(void); /* Landlock; -ENOSYS/-EOPNOTSUPP where the host has none */
 int confine_sentry_filter(struct error *err) MUST_CHECK;

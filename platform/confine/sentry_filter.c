@@ -91,7 +91,8 @@ static int allow_memory(scmp_filter_ctx f)
 
 int confine_sentry_filter(struct error *err)
 {
-    scmp_filter_ctx f = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    /* A sanitizer's report tries a lot; there it must go on to print what it found. */
+    scmp_filter_ctx f = seccomp_init(SENTRY_SANITIZED ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS);
     if (f == NULL)
         return error_set(err, ENOMEM, "no memory for the syscall filter");
     int r = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);

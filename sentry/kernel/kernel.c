@@ -95,9 +95,10 @@ static int init_stdio(struct task *t, const struct kernel_start *start)
                 return r;
         }
         r = fd_replace(t, f, false, i);
-        file_put(f);
-        if (r < 0)
+        if (r < 0) {
+            file_put(f);
             return r;
+        }
     }
     return 0;
 }

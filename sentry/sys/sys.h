@@ -8,6 +8,6 @@
 #include "sentry/kernel/syscall.h"
 
 #define SYSCALL(nr, name, status, handler, ...)                                                    \
-    struct sys_res handler(struct task *t, const struct sys_args *a) __attribute__((weak));
+    struct sys_res handler(struct task *t, const struct sys_args *a);
 #define REFUSE(nr, name, errno_)
 #include "abi/syscalls.def"
