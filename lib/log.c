@@ -111,7 +111,10 @@ void log_write(struct log_site *site, enum log_level level, enum log_channel ch,
 void log_raw(const char *text)
 {
     char line[LINE_MAX_BYTES];
-    size_t len = strnlen(text, sizeof(line) - 1);
+    size_t len = strlen(text);
+
+    if (len > sizeof(line) - 1)
+        len = sizeof(line) - 1;
 
     memcpy(line, text, len);
     put_line(line, len);
