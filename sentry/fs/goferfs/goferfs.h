@@ -13,7 +13,8 @@
 #define GOFERFS_BUCKETS 1024u
 #define GOFERFS_FORGET  64u
 #define GOFERFS_BOUNCE  (256u * 1024u)
-/* A directory whose lookups failed this often is listed, so that further misses cost nothing. */
+/* A directory whose lookups failed this often (more where it is large) is listed, so that further
+ * misses cost nothing. */
 #define GOFERFS_MISSES 4u
 
 /* A complete listing: n records in `data`, found by offset; `table` is an open hash of record

@@ -11,7 +11,7 @@ static bool known_absent(struct gofer_inode *gi, const struct dentry *d)
 {
     struct gofer_listing *l;
 
-    if (!gi->listing && gi->misses >= GOFERFS_MISSES) {
+    if (!gi->listing && gi->misses >= GOFERFS_MISSES + gi->inode->size / 4096) {
         gi->misses = 0;
         if (goferfs_listing(gi, &l) < 0)
             return false;
