@@ -1,8 +1,8 @@
 /*
  * mounts.c: the mount table of a new sandbox.
  *
- * A mount point that the image lacks is made up: a directory that exists only in the dentry cache, since
- * the image itself is never written.
+ * A mount point that the image lacks is made: in the overlay or tmpfs that it lies in, or, since the
+ * image itself is never written, as a directory that exists only in the dentry cache.
  */
 #include "lib/compiler.h"
 
@@ -14,6 +14,7 @@
 #include "sentry/cli/boot.h"
 #include "sentry/cli/mounts.h"
 #include "sentry/fs/vfs.h"
+#include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
 
 static const struct inode_ops made_up_dir_ops;
@@ -28,6 +29,16 @@ static int make_up(const struct path *parent, const char *name, size_t len, stru
     int r = dentry_lookup(parent->dentry, name, len, &d);
     if (r < 0)
         return r;
+    if (d->inode == NULL && parent->dentry->inode->ops->mkdir != NULL) {
+        struct inode *dir = parent->dentry->inode;
+        struct cred *c = cred_new();
+        r = c != NULL ? dir->ops->mkdir(dir, d, LX_S_IFDIR | 0755, c) : -ENOMEM;
+        cred_put(c);
+        if (r < 0) {
+            dentry_put(d);
+            return r;
+        }
+    }
     if (d->inode == NULL) {
         r = inode_new(parent->dentry->super, &made_up_dir_ops, LX_S_IFDIR | 0755, &ino);
         if (r < 0) {
