@@ -115,22 +115,38 @@ int64_t stub_run_one(struct plat_thread *th, const struct host_call *call)
     return stub_run(th, call, NULL, 1);
 }
 
+int stub_clone_start(struct plat_thread *th, const struct host_call *call, struct stub_run *run,
+                     struct pending_child *child)
+{
+    struct plat *p = th->as->p;
+    int err;
+
+    *run = (struct stub_run){.calls = call, .n = 1, .token = token_new(p)};
+    *child = (struct pending_child){.token = run->token};
+    err = (int)run_start(th, run);
+    if (!err)
+        list_add_tail(&p->children, &child->link);
+    return err;
+}
+
+bool stub_clone_finished(const struct stub_run *run, const struct pending_child *child)
+{
+    return run->done && (run->result < 0 || child->tid);
+}
+
 int stub_clone(struct plat_thread *th, const struct host_call *call,
                struct pending_child *ret_child)
 {
-    struct plat *p = th->as->p;
-    struct stub_run run = {.calls = call, .n = 1, .token = token_new(p)};
-    int64_t err = run_start(th, &run);
+    struct stub_run run;
+    int err = stub_clone_start(th, call, &run, ret_child);
     bool ok;
 
     if (err)
-        return (int)err;
-    p->child = (struct pending_child){.token = run.token};
+        return err;
     ok = wait_until(th, &run.done, NULL);
     if (ok && run.result > 0)
-        ok = wait_until(th, &run.done, &p->child.tid);
-    *ret_child = p->child;
-    p->child = (struct pending_child){0};
+        ok = wait_until(th, &run.done, &ret_child->tid);
+    list_del_init(&ret_child->link);
     if (ok)
         return run.result < 0 ? (int)run.result : 0;
     if (!run.done) {

@@ -262,13 +262,15 @@ static void kill_stranger(struct plat *p, const struct seccomp_notif *n)
 
 static void handle_stranger(struct plat *p, const struct seccomp_notif *n)
 {
-    struct pending_child *c = &p->child;
+    struct pending_child *c;
 
-    if (c->token && !c->tid && is_park(n) && n->data.args[3] == c->token) {
-        c->tid = (pid_t)n->pid;
-        c->notif_id = n->id;
-        c->frame = n->data.args[2];
-        return;
+    list_for_each_entry(c, &p->children, link)
+    {
+        if (!c->tid && is_park(n) && n->data.args[3] == c->token) {
+            c->tid = (pid_t)n->pid;
+            c->notif_id = n->id;
+            return;
+        }
     }
     kill_stranger(p, n);
 }

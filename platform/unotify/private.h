@@ -57,6 +57,7 @@ struct plat_as {
     struct plat_thread *helper; /* runs only stub code; NULL: none (yet) */
     struct bitmap slots;        /* set: in use, or not known to be free */
     struct list_head retired;   /* slots of ended threads (struct retired_slot) */
+    struct plat_thread *first;  /* made in advance for thread_first; counts as a helper till then */
     uint32_t guest_threads;
     uint32_t borrowed_ops; /* memory operations done without a helper */
 };
@@ -100,9 +101,24 @@ struct queued_event {
 
 /* The child that a clone in progress will produce. */
 struct pending_child {
-    uint64_t token; /* 0: none expected */
+    struct list_head link; /* plat.children */
+    uint64_t token;
     pid_t tid;      /* 0: not seen yet */
-    uint64_t notif_id, frame;
+    uint64_t notif_id;
+};
+
+enum spare_state { SPARE_NONE, SPARE_FORKING, SPARE_CLONING, SPARE_READY };
+
+/* An address space with its first thread, made in advance while the sentry waits anyway. */
+struct spare {
+    enum spare_state state;
+    bool wanted;
+    struct plat_as *as;
+    struct host_call call;
+    struct stub_run run;
+    struct pending_child child;
+    uint32_t slot;
+    uint64_t frame;
 };
 
 struct plat {
@@ -118,7 +134,8 @@ struct plat {
     struct list_head spaces, events;
     struct plat_as *zygote_as;
     struct plat_thread *zygote;
-    struct pending_child child;
+    struct list_head children; /* pending_child.link */
+    struct spare spare;
     uint32_t kicks; /* threads with kick_sent, for the watchdog */
     uint64_t watchdog_last;
     struct plat_layout layout;
@@ -155,6 +172,10 @@ int deaths_watch(struct host_proc *proc) MUST_CHECK;
 int64_t stub_run(struct plat_thread *th, const struct host_call *calls, const int *fds, size_t n)
     MUST_CHECK;
 int64_t stub_run_one(struct plat_thread *th, const struct host_call *call) MUST_CHECK;
+/* Starts a clone and returns at once; run and child stay in place until clone_finished. */
+int stub_clone_start(struct plat_thread *th, const struct host_call *call, struct stub_run *run,
+                     struct pending_child *child) MUST_CHECK;
+bool stub_clone_finished(const struct stub_run *run, const struct pending_child *child);
 /* Runs a clone and waits for the child, which is then in p->child (PARKED). */
 int stub_clone(struct plat_thread *th, const struct host_call *call, struct pending_child *ret_child)
     MUST_CHECK;
@@ -212,7 +233,18 @@ struct plat_thread *thread_make(struct host_proc *proc, pid_t tid, uint32_t slot
 void proc_kill(struct host_proc *proc);
 /* A helper thread for an address space, cloned by the PARKED thread via. */
 int helper_make(struct plat_as *as, struct plat_thread *via) MUST_CHECK;
+/* A process for the child of a clone, with its one thread; NULL: the child was killed. */
+struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *c, uint32_t slot,
+                                uint64_t frame) MUST_CHECK;
+int slot_take(struct plat_as *as, uint32_t slot) MUST_CHECK;
 int slot_alloc(struct plat_as *as, uint32_t *ret_slot) MUST_CHECK;
+
+/* -- spare.c ----------------------------------------------------------------------------------------------- */
+
+/* Goes on with the spare address space as far as that needs no waiting. */
+void spare_step(struct plat *p);
+/* The spare address space, finished if need be; NULL: there is none. */
+struct plat_as *spare_take(struct plat *p);
 
 /* -- addrspace.c --------------------------------------------------------------------------------------- */
 

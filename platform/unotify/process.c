@@ -103,7 +103,7 @@ void as_free(struct plat_as *as)
     kfree(as);
 }
 
-static int slot_take(struct plat_as *as, uint32_t slot)
+int slot_take(struct plat_as *as, uint32_t slot)
 {
     if (slot >= as->slots.nbits && bitmap_grow(&as->slots, slot + 1))
         return -ENOMEM;
@@ -167,6 +167,8 @@ static void thread_free(struct plat_thread *th)
         as->p->kicks--;
     if (as->helper == th)
         as->helper = NULL;
+    if (as->first == th)
+        as->first = NULL;
     if (!th->helper)
         as->guest_threads--;
     slot_retire(as, th);
@@ -206,8 +208,8 @@ static void child_kill(struct plat *p, const struct pending_child *c)
 /* -- new processes and threads ---------------------------------------------------------------------- */
 
 /* A process for the child, with its one thread. */
-static struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *c,
-                                       uint32_t slot, uint64_t frame)
+struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *c, uint32_t slot,
+                                uint64_t frame)
 {
     struct host_proc *proc = proc_make(as, c->tid, c->notif_id);
     struct plat_thread *th;
@@ -251,9 +253,15 @@ static int as_from_zygote(struct plat *p, struct plat_as *as)
 
 int unotify_as_new(struct plat *p, struct plat_as **ret_as)
 {
-    struct plat_as *as = as_make(p);
-    int err = as ? as_from_zygote(p, as) : -ENOMEM;
+    struct plat_as *as = spare_take(p);
+    int err;
 
+    if (as) {
+        *ret_as = as;
+        return 0;
+    }
+    as = as_make(p);
+    err = as ? as_from_zygote(p, as) : -ENOMEM;
     if (err) {
         if (as)
             as_free(as);
@@ -306,6 +314,14 @@ int unotify_thread_first(struct plat_as *as, void *owner, struct plat_thread **r
 
     if (!as->helper)
         return -EINVAL;
+    if (as->first) {
+        *ret_th = as->first;
+        as->first = NULL;
+        as->guest_threads++;
+        (*ret_th)->helper = false;
+        (*ret_th)->owner = owner;
+        return 0;
+    }
     err = thread_new(as->helper, &regs, NULL, false, 0, ret_th);
     if (!err)
         (*ret_th)->owner = owner;

@@ -134,11 +134,11 @@ static int zygote_adopt(struct plat *p)
     struct pending_child child;
     struct host_proc *proc;
 
-    p->child = (struct pending_child){.token = ZYGOTE_TOKEN};
-    for (int tries = 0; !p->child.tid && !p->fatal && tries < 1000; tries++)
+    child = (struct pending_child){.token = ZYGOTE_TOKEN};
+    list_add_tail(&p->children, &child.link);
+    for (int tries = 0; !child.tid && !p->fatal && tries < 1000; tries++)
         (void)listener_poll(p, -1, 10000000);
-    child = p->child;
-    p->child = (struct pending_child){0};
+    list_del_init(&child.link);
     if (!child.tid)
         return -EIO;
     p->zygote_as = as_make(p);
@@ -160,6 +160,7 @@ static int plat_init(struct plat *p, const struct plat_config *cfg)
     hash_init(&p->threads);
     list_init(&p->spaces);
     list_init(&p->events);
+    list_init(&p->children);
     /* The default slack of 50 us would be added to every wait, here and for guests' timers. */
     prctl(PR_SET_TIMERSLACK, 1000);
     p->listener = p->deaths = p->init_life = p->init_pidfd = -1;
@@ -211,6 +212,7 @@ static void unotify_next_event(struct plat *p, int host_fd, int64_t timeout_ns,
         }
         if (event_pop(p, ev))
             return;
+        spare_step(p);
         if (timeout_ns > 0) {
             uint64_t now = now_ns();
 
