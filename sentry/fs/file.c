@@ -13,6 +13,7 @@
 
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/net/socket.h"
 
 #include <stdio.h>
 
@@ -22,6 +23,11 @@ int file_new(const struct path *p, const struct file_ops *ops, uint32_t flags,
     struct file *f;
     int r = limit_charge(LIMIT_FILES, 1);
 
+    if (r < 0) {
+        /* Sockets that refer to each other in circles may be what fills the limit. */
+        scm_collect();
+        r = limit_charge(LIMIT_FILES, 1);
+    }
     if (r < 0)
         return r;
     f = kalloc(sizeof(*f));
