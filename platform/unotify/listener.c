@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 enum { TICK_NS = 500000000 };
-#define KICK_PATIENCE_NS 5000000000ull
 
 uint64_t now_ns(void)
 {
@@ -275,6 +274,19 @@ static void handle_stranger(struct plat *p, const struct seccomp_notif *n)
     kill_stranger(p, n);
 }
 
+/* The host aborted the notification that we hold and raises the same call again (it should not, once
+ * it was received). The thread is where it was; only the id is new. */
+static void handle_repeated(struct plat_thread *th, const struct seccomp_notif *n)
+{
+    bool same = th->host == HOST_PARKED ? is_park(n)
+                                        : (uint32_t)n->data.nr == th->nr &&
+                                              memcmp(n->data.args, th->args, sizeof(th->args)) == 0;
+
+    if (!same || listener_alive(th->as->p, th->notif_id))
+        plat_fatal(th->as->p, "a guest thread came to the gate twice");
+    th->notif_id = n->id;
+}
+
 static void handle_notification(struct plat *p, const struct seccomp_notif *n)
 {
     struct plat_thread *th = thread_find(p, (pid_t)n->pid);
@@ -299,9 +311,7 @@ static void handle_notification(struct plat *p, const struct seccomp_notif *n)
         break;
     case HOST_GATE:
     case HOST_PARKED:
-        /* Its earlier notification was aborted: by nothing that a live thread can do. */
-        if (listener_alive(p, th->notif_id))
-            plat_fatal(p, "a guest thread came to the gate twice");
+        handle_repeated(th, n);
         break;
     }
 }
@@ -370,7 +380,7 @@ static void watchdog(struct plat *p)
         if (!th->kick_sent || th->host != HOST_RUNNING)
             continue;
         th->kick_age += past;
-        if (th->kick_age > KICK_PATIENCE_NS && !th->proc->dead)
+        if (th->kick_age > p->kick_patience && !th->proc->dead)
             syscall(SYS_pidfd_send_signal, th->proc->pidfd, SIGKILL, NULL, 0);
     }
 }

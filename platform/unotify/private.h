@@ -138,6 +138,7 @@ struct plat {
     struct spare spare;
     uint32_t kicks; /* threads with kick_sent, for the watchdog */
     uint64_t watchdog_last;
+    uint64_t kick_patience; /* ns that a thread may take to answer a kick */
     struct plat_layout layout;
     size_t fp_size;        /* bytes of extended state in a frame, magic2 included */
     uint8_t *fp_fresh;     /* such an area in its initial state */

@@ -161,6 +161,7 @@ static int plat_init(struct plat *p, const struct plat_config *cfg)
     list_init(&p->spaces);
     list_init(&p->events);
     list_init(&p->children);
+    p->kick_patience = 5000000000;
     /* The default slack of 50 us would be added to every wait, here and for guests' timers. */
     prctl(PR_SET_TIMERSLACK, 1000);
     p->listener = p->deaths = p->init_life = p->init_pidfd = -1;

@@ -110,7 +110,6 @@ UNOTIFY(foreign_calls_get_enosys)
     ck_assert_int_eq((int)regs.rbx, -ENOSYS);
 }
 
-/* A guest that overwrites its frame's stack pointers and mask hurts only itself. */
 UNOTIFY(process_vanishes)
 {
     struct plat_thread *child;
@@ -226,8 +225,37 @@ UNOTIFY(interrupt_storm)
     plat_ops->process_kill(w->th);
 }
 
+/* The guest blocks the kick signal by a frame of its own making: it runs on, and is ended for it. */
+UNOTIFY(kick_is_blocked)
+{
+    uint64_t frame[60] = {0};
+    struct plat_regs regs;
+
+    w->p->kick_patience = 300000000;
+    frame[1] = 2 | 4;                /* uc_flags */
+    frame[4] = 2;                    /* alternate stack disabled */
+    frame[6 + 15] = BOX_ADDR + 8192; /* rsp */
+    frame[6 + 16] = CODE_ADDR + 11;  /* rip: je . with ZF set */
+    frame[6 + 17] = 0x246;
+    frame[6 + 18] = 0x33 | 0x2bull << 48;
+    frame[38] = UINT64_MAX; /* mask */
+    ck_assert_int_eq(plat_write(w->as, GADDR(BOX_ADDR + 4096), frame, sizeof(frame)), 0);
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->get_regs(w->th, &regs), 0);
+    regs.rip = STUB_CODE + STUB_OFF_RESUME;
+    regs.rsp = BOX_ADDR + 4096;
+    ck_assert_int_eq(plat_ops->set_regs(w->th, &regs), 0);
+    plat_ops->resume(w->th);
+    plat_ops->next_event(w->p, -1, 50000000, &w->ev);
+    ck_assert_int_eq((int)w->ev.kind, PLAT_EV_NONE);
+    plat_ops->interrupt(w->th);
+    expect_event(w, PLAT_EV_THREAD_DEAD, w->th);
+    plat_ops->process_kill(w->th);
+}
+
 TEST_SUITE(platform_hostile)
 {
+    TEST_ADD(kick_is_blocked);
     TEST_ADD(jump_to_park);
     TEST_ADD(jump_to_command);
     TEST_ADD(jump_to_signal_entry);
