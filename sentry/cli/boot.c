@@ -15,7 +15,6 @@ void boot_init(struct boot *b)
     *b = (struct boot){
         .image_fd = -1,
         .strace_fd = -1,
-        .report_fd = -1,
         .log_fd = -1,
         .limits =
             {
@@ -54,9 +53,9 @@ void boot_done(struct boot *b)
     kfree(b->hostname);
     kfree(b->user);
     kfree(b->log_spec);
+    kfree(b->report_path);
     fd_done(b->image_fd);
     fd_done(b->strace_fd);
-    fd_done(b->report_fd);
     fd_done(b->log_fd);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "lib/compiler.h"
 #include "lib/error.h"
+#include "sentry/fs/dev/host_file.h"
 
 enum { BOOT_MAX_VOLUMES = 15, BOOT_MAX_TMPFS = 16, BOOT_MAX_ENV = 1024 };
 
@@ -38,7 +39,10 @@ struct boot {
     char *user; /* "UID[:GID]" or a name of the image's /etc/passwd; NULL: 65534 */
     bool writable, tty, strace, capture;
     char *log_spec;
-    int strace_fd, report_fd, log_fd; /* -1: none / standard error */
+    int strace_fd, log_fd; /* -1: none / standard error */
+    char *report_path;    /* where the report goes; "-": the last line of standard error; NULL: none */
+    struct boot_shared *shared; /* MAP_SHARED, made by the monitor before the fork */
+    size_t shared_size;
     struct boot_volume volumes[BOOT_MAX_VOLUMES];
     size_t nvolumes;
     struct boot_tmpfs tmpfs[BOOT_MAX_TMPFS];
@@ -57,9 +61,17 @@ enum boot_message_kind { BOOT_STARTED, BOOT_ENDED, BOOT_FAILED };
 struct boot_message {
     uint32_t kind;
     int32_t status;      /* ENDED: wait status; FAILED: exit status (125 126 127) */
-    uint64_t cpu_ns, syscalls, disk_peak;
+    uint32_t verdict;    /* ENDED: enum verdict */
     uint32_t pids_peak;
+    uint64_t cpu_ns, syscalls, disk_peak;
+    uint32_t unsupported[512]; /* refused calls by number */
     char text[400];      /* FAILED: the sentence; ENDED: internal error text or "" */
+};
+
+/* Memory that monitor and sentry share, so that it survives the death of the sentry: output counts, and behind
+ * the structure (with --capture) two areas of limits.output bytes for what went out. */
+struct boot_shared {
+    struct host_output output[2]; /* stdout, stderr */
 };
 
 /* The sentry process: never returns. control and gofer_sock are its ends. */

@@ -1,19 +1,16 @@
 /*
  * console.c: bytes between the caller's terminal (raw) and the master of a guest pty.
  *
- * Input is read when the pty has room; output is written as the host's terminal takes it. The monitor
- * sends the window size over the control socket.
+ * Input is read when the pty has room; output is written as the host's terminal takes it.
  */
 #include "lib/compiler.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "lib/error.h"
 #include "sentry/cli/console.h"
-#include "sentry/cli/terminal.h"
 #include "sentry/fs/dev/tty.h"
 
 static void console_input(struct console *c)
@@ -57,24 +54,12 @@ static void out_ready(struct host_watch *w, uint32_t events)
     console_output(container_of(w, struct console, out));
 }
 
-static void control_ready(struct host_watch *w, uint32_t events)
-{
-    struct console *c = container_of(w, struct console, control);
-    struct terminal_size m;
-    (void)events;
-    ssize_t n = recv(w->fd, &m, sizeof(m), MSG_DONTWAIT);
-    if (n == (ssize_t)sizeof(m))
-        tty_console_resize(c->master, m.rows, m.cols);
-    if (n > 0 || (n < 0 && errno == EAGAIN))
-        (void)host_watch_arm(w, POLLIN);
-}
-
 static void master_changed(void *ctx)
 {
     console_output(ctx);
 }
 
-int console_begin(struct console *c, int control_fd, int in_fd, int out_fd, struct error *err)
+int console_begin(struct console *c, int in_fd, int out_fd, struct error *err)
 {
     int r = tty_new_console(&c->slave, &c->master);
     if (r < 0)
@@ -82,13 +67,10 @@ int console_begin(struct console *c, int control_fd, int in_fd, int out_fd, stru
     r = host_watch_init(&c->in, in_fd, in_ready);
     if (r == 0)
         r = host_watch_init(&c->out, out_fd, out_ready);
-    if (r == 0)
-        r = host_watch_init(&c->control, control_fd, control_ready);
     if (r < 0)
         return error_errno(err, -r, "watching the terminal");
     tty_console_notify(c->master, master_changed, c);
     (void)host_watch_arm(&c->in, POLLIN);
-    (void)host_watch_arm(&c->control, POLLIN);
     return 0;
 }
 

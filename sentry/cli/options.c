@@ -20,6 +20,8 @@
 #include "lib/parse.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/options.h"
+#include "sentry/cli/policy.h"
+#include "sentry/cli/report.h"
 
 struct parse_state {
     struct boot *b;
@@ -211,6 +213,29 @@ static int opt_log(struct parse_state *st, const char *v, struct error *err)
     return r < 0 ? r : set_string(&st->b->log_spec, v, err);
 }
 
+static int opt_report(struct parse_state *st, const char *v, struct error *err)
+{
+    int r = report_check(v, err);
+    return r < 0 ? r : set_string(&st->b->report_path, v, err);
+}
+
+static int opt_capture(struct parse_state *st, const char *v, struct error *err)
+{
+    (void)v;
+    (void)err;
+    st->b->capture = true;
+    return 0;
+}
+
+/* Read before all other options (options_policy): here it only has been seen. */
+static int opt_policy(struct parse_state *st, const char *v, struct error *err)
+{
+    (void)st;
+    (void)v;
+    (void)err;
+    return 0;
+}
+
 static int opt_tty(struct parse_state *st, const char *v, struct error *err)
 {
     (void)v;
@@ -255,6 +280,9 @@ static const struct option_row {
     {"strace", VALUE_OPTIONAL, opt_strace},
     {"log", VALUE_REQUIRED, opt_log},
     {"tty", VALUE_NONE, opt_tty},
+    {"report", VALUE_REQUIRED, opt_report},
+    {"capture", VALUE_NONE, opt_capture},
+    {"policy", VALUE_REQUIRED, opt_policy},
     {"platform", VALUE_REQUIRED, opt_platform},
 };
 
@@ -314,6 +342,25 @@ static int open_image(struct boot *b, const char *path, struct error *err)
     return 0;
 }
 
+/* Options override the policy wherever they stand, so the policy goes first. */
+static int options_policy(struct parse_state *st, int argc, char **argv, struct error *err)
+{
+    for (int i = 1; i < argc && strncmp(argv[i], "--", 2) == 0 && argv[i][2] != '\0'; i++) {
+        const char *file = NULL;
+        if (strcmp(argv[i], "--policy") == 0)
+            file = i + 1 < argc ? argv[i + 1] : NULL;
+        else if (strncmp(argv[i], "--policy=", 9) == 0)
+            file = argv[i] + 9;
+        if (file == NULL)
+            continue;
+        int r = policy_read(file, st->b, err);
+        if (r < 0)
+            return r;
+        st->wall_given = st->cpu_given = true;
+    }
+    return 0;
+}
+
 static int copy_argv(struct boot *b, int argc, char **argv, struct error *err)
 {
     b->argv = kalloc_array((size_t)argc + 1, sizeof(char *));
@@ -369,6 +416,9 @@ int options_parse_run(int argc, char **argv, struct boot *b, struct error *err)
     struct parse_state st = {.b = b};
     int i = 1, used, r;
 
+    r = options_policy(&st, argc, argv, err);
+    if (r < 0)
+        return r;
     while (i < argc && strncmp(argv[i], "--", 2) == 0 && argv[i][2] != '\0') {
         r = apply_option(&st, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used, err);
         if (r < 0)

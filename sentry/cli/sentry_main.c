@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "abi/poll.h"
 #include "gofer/client.h"
 #include "lib/assert.h"
 #include "lib/error.h"
@@ -26,6 +27,8 @@
 #include "sentry/cli/boot.h"
 #include "sentry/cli/console.h"
 #include "sentry/cli/mounts.h"
+#include "sentry/cli/terminal.h"
+#include "sentry/fs/dev/tty.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
@@ -38,7 +41,10 @@ static int control_fd = -1;
 
 static void tell(struct boot_message *m)
 {
-    m->cpu_ns = kernel.init != NULL ? thread_group_cputime(kernel.init) : 0;
+    m->cpu_ns = kernel.init != NULL ? kernel_cputime() : 0;
+    m->verdict = kernel.verdict;
+    for (size_t i = 0; i < ARRAY_LEN(m->unsupported); i++)
+        m->unsupported[i] = kernel.unsupported[i];
     m->syscalls = kernel.nsyscalls;
     m->pids_peak = kernel.pids_peak;
     m->disk_peak = limit_peak(LIMIT_DISK_BYTES);
@@ -75,26 +81,76 @@ static void set_limits(const struct boot_limits *l)
 {
     limit_set(LIMIT_TASKS, l->pids);
     limit_set(LIMIT_DISK_BYTES, l->disk);
+    kernel.end_on_pids = true;
+    kernel.cpu_limit = l->cpu_ns;
     kernel.start_files = l->files;
     kernel.start_file_size = l->file_size;
     kernel.memory_limit = l->memory;
 }
 
-static void start_stdio(const struct boot *b, struct kernel_start *start, struct console *con,
-                        struct error *err)
+/* -- standard streams and the control socket --------------------------------------------------------------- */
+
+static struct console console;
+static struct host_watch control_watch;
+
+static void prepare_outputs(const struct boot *b)
 {
-    for (int i = 0; i < 3; i++)
-        start->stdio[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-    if (!b->tty)
-        return;
-    if (console_begin(con, control_fd, start->stdio[0], start->stdio[1], err) < 0)
-        fail(EXIT_START, err);
-    for (int i = 0; i < 3; i++)
-        start->stdio_files[i] = con->slave;
-    start->console = con->master;
+    for (int i = 0; i < 2; i++) {
+        b->shared->output[i] = (struct host_output){.limit = b->limits.output};
+        if (b->capture)
+            b->shared->output[i].capture = (uint8_t *)(b->shared + 1) + (size_t)i * b->limits.output;
+    }
 }
 
-static void start_program(const struct boot *b, struct console *con)
+static void control_ready(struct host_watch *w, uint32_t events)
+{
+    struct terminal_size m;
+    (void)events;
+    ssize_t n = recv(w->fd, &m, sizeof(m), MSG_DONTWAIT);
+    if (n == 3)
+        kernel_end(VERDICT_WALL_LIMIT);
+    else if (n == (ssize_t)sizeof(m) && console.master != NULL)
+        tty_console_resize(console.master, m.rows, m.cols);
+    if (n > 0 || (n < 0 && errno == EAGAIN))
+        (void)host_watch_arm(w, LX_POLLIN);
+}
+
+static void watch_control(void)
+{
+    if (host_watch_init(&control_watch, control_fd, control_ready) == 0)
+        (void)host_watch_arm(&control_watch, LX_POLLIN);
+}
+
+static void start_stdio(const struct boot *b, struct kernel_start *start, struct error *err)
+{
+    static const char *const names[] = {"stdin", "stdout", "stderr"};
+    int fds[3];
+    for (int i = 0; i < 3; i++)
+        fds[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+    if (b->tty) {
+        if (console_begin(&console, fds[0], fds[1], err) < 0)
+            fail(EXIT_START, err);
+        for (int i = 0; i < 3; i++)
+            start->stdio_files[i] = console.slave;
+        start->console = console.master;
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        start->stdio[i] = -1;
+        if (fds[i] < 0)
+            continue;
+        int r = host_file_new(fds[i], i == 0 ? LX_O_RDONLY : LX_O_WRONLY, names[i],
+                              &start->stdio_files[i]);
+        if (r < 0) {
+            (void)error_errno(err, -r, "%s", names[i]);
+            fail(EXIT_START, err);
+        }
+        if (i > 0)
+            host_file_set_output(start->stdio_files[i], &b->shared->output[i - 1]);
+    }
+}
+
+static void start_program(const struct boot *b)
 {
     struct error err;
     struct user_ids ids;
@@ -113,7 +169,7 @@ static void start_program(const struct boot *b, struct console *con)
         .groups = ids.groups,
         .caps = ids.uid == 0 ? CRED_CAP_ALL : 0,
     };
-    start_stdio(b, &start, con, &err);
+    start_stdio(b, &start, &err);
     int r = kernel_start_init(&start, &exec_failed, &err);
     if (r < 0)
         fail(!exec_failed ? EXIT_START : r == -ENOENT ? EXIT_NOTFOUND : EXIT_NOEXEC, &err);
@@ -134,12 +190,12 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     struct error err;
     struct plat *plat;
     struct gofer_client *gofer;
-    struct console con = {0};
 
     control_fd = control;
     error_init(&err);
     kassert_set_handler(assertion_failed);
     setup_log(b);
+    prepare_outputs(b);
     raise_file_limit();
     uint64_t now = host_clock_monotonic();
     struct plat_config cfg = {
@@ -162,11 +218,13 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     if (mounts_make(b, gofer, &err) < 0)
         fail(EXIT_START, &err);
     struct boot_message m = {.kind = BOOT_STARTED};
-    start_program(b, &con);
+    start_program(b);
     tell(&m);
+    watch_control();
+    kernel_watch_cpu();
     kernel_run();
     if (b->tty)
-        console_end(&con);
+        console_end(&console);
     m = (struct boot_message){.kind = BOOT_ENDED, .status = kernel.exit_status};
     if (kernel.fatal != NULL)
         (void)snprintf(m.text, sizeof(m.text), "%.399s", kernel.fatal);

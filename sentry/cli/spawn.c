@@ -28,6 +28,7 @@
 #include "lib/error.h"
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
+#include "sentry/cli/cgroup.h"
 #include "sentry/cli/spawn.h"
 
 enum { GOFER_FD_IMAGE = 3, GOFER_FD_SOCK = 4, GOFER_FD_VOLUMES = 5, FD_SHIFT = 64 };
@@ -155,7 +156,11 @@ static pid_t fork_into(unsigned long flags)
     return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static int sentry_start(struct boot *b, int control, int peer, int gofer_sock, pid_t *ret_pid,
+struct sockets {
+    int control, peer, gofer;
+};
+
+static int sentry_start(struct boot *b, const struct cgroup *cg, const struct sockets *s, pid_t *ret_pid,
                         struct error *err)
 {
     int go[2];
@@ -171,13 +176,14 @@ static int sentry_start(struct boot *b, int control, int peer, int gofer_sock, p
     }
     if (pid == 0) {
         (void)close(go[1]);
-        (void)close(peer);
+        (void)close(s->peer);
         int r = sentry_settle(go[0]);
         if (r < 0)
             _exit(125);
-        sentry_main(b, control, gofer_sock);
+        sentry_main(b, s->control, s->gofer);
     }
     (void)close(go[0]);
+    cgroup_attach(cg, pid);
     int r = write_maps(pid, err);
     if (r == 0 && write(go[1], "g", 1) != 1)
         r = error_set(err, EPIPE, "the sentry ended at once");
@@ -207,7 +213,7 @@ void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
     *sb = (struct sandbox){.control = -1};
 }
 
-int sandbox_start(struct boot *b, struct sandbox *ret_sb, struct error *err)
+int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb, struct error *err)
 {
     struct sandbox sb = {.control = -1};
     int gofer_pair[2], control_pair[2], status;
@@ -223,8 +229,11 @@ int sandbox_start(struct boot *b, struct sandbox *ret_sb, struct error *err)
     sb.control = control_pair[0];
     int r = gofer_start(b, gofer_pair[1], &sb.gofer, err);
     (void)close(gofer_pair[1]);
+    struct sockets s = {control_pair[1], control_pair[0], gofer_pair[0]};
     if (r == 0)
-        r = sentry_start(b, control_pair[1], control_pair[0], gofer_pair[0], &sb.sentry, err);
+        cgroup_attach(cg, sb.gofer);
+    if (r == 0)
+        r = sentry_start(b, cg, &s, &sb.sentry, err);
     (void)close(gofer_pair[0]);
     (void)close(control_pair[1]);
     if (r < 0) {

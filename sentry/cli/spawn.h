@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct boot;
+struct cgroup;
 struct error;
 
 struct sandbox {
@@ -14,7 +15,8 @@ struct sandbox {
     int control; /* SOCK_SEQPACKET to the sentry */
 };
 
-/* Starts gofer and sentry with the description. On failure nothing is left running. */
-int sandbox_start(struct boot *b, struct sandbox *ret_sb, struct error *err) MUST_CHECK;
+/* Starts gofer and sentry with the description, both in the cgroup. On failure nothing is left running. */
+int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb, struct error *err)
+    MUST_CHECK;
 /* Kills what still lives and reaps both; *ret_sentry_status is the sentry's wait status. */
 void sandbox_end(struct sandbox *sb, int *ret_sentry_status);

@@ -203,6 +203,8 @@ static int clone_build(struct task *t, const struct clone_request *rq, struct ta
         return r;
     r = limit_charge(LIMIT_TASKS, 1);
     if (r < 0) {
+        if (kernel.end_on_pids)
+            kernel_end(VERDICT_PIDS_LIMIT);
         thread_group_put(tg);
         return r;
     }

@@ -201,6 +201,7 @@ void thread_group_exit(struct thread_group *tg, int status)
     tg->exit_code = status;
     thread_group_get(tg);
     tg->cpu_dead = thread_group_cputime(tg);
+    kernel.cpu_done += tg->cpu_dead;
     struct plat_thread *any = NULL;
     list_for_each_entry (t, &tg->threads, group_link) {
         if (t->pth == NULL)

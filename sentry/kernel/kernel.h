@@ -7,6 +7,8 @@
 #include "lib/list.h"
 
 #include "platform/platform.h"
+#include "sentry/kernel/timer.h"
+#include "sentry/kernel/verdict.h"
 
 struct mount;
 struct super;
@@ -31,13 +33,18 @@ struct kernel {
     struct list_head groups;      /* thread_group.all_link */
     struct thread_group *init;    /* the first process: adopts orphans, its exit ends the run */
     struct task *current;         /* whose call is being handled; NULL outside of handlers */
-    bool ended;                   /* the run is over: exit_status is final */
+    bool ended;                   /* the run is over: verdict (and exit_status) are final */
+    enum verdict verdict;         /* set by kernel_end; NONE: init ended by itself */
     int exit_status;              /* wait status of init */
     const char *fatal;            /* internal-error text, or NULL */
     bool strace;
     uint64_t nsyscalls;
     uint32_t unsupported[512];    /* refused calls by number, for the report */
     uint32_t pids_peak;
+    bool end_on_pids;    /* crossing the task limit ends the run (else EAGAIN) */
+    uint64_t cpu_done;   /* ns of CPU of groups that have ended */
+    uint64_t cpu_limit;  /* ns, 0: none */
+    struct timer cpu_timer;
     uint64_t start_files, start_file_size; /* RLIMIT_NOFILE and RLIMIT_FSIZE of the first process */
 };
 
@@ -61,5 +68,9 @@ struct kernel_start {
 /* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve, then *ret_exec says that it was
  * the program that could not be executed. */
 int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err) MUST_CHECK;
+/* ns of CPU time of all guest threads, dead ones included. */
+uint64_t kernel_cputime(void);
+/* Starts watching kernel.cpu_limit. */
+void kernel_watch_cpu(void);
 /* Runs events until the first process has ended (kernel.ended) or the sandbox failed. */
 void kernel_run(void);

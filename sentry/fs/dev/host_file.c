@@ -9,6 +9,7 @@
  * The guest cannot change the host's descriptor: no ioctl, no truncate, no flag passes.
  */
 #include "sentry/fs/dev/host_file.h"
+#include "sentry/kernel/verdict.h"
 
 #include <string.h>
 
@@ -33,21 +34,31 @@ struct host_file {
     uint8_t last; /* byte written to a terminal */
     struct host_watch watch;
     struct wait_queue wait;
-    uint64_t written;
+    struct host_output *output; /* borrowed, or NULL: unlimited */
 };
 
 static uint8_t bounce[BOUNCE_SIZE];
-static void (*write_hook)(const struct file *f, uint64_t total);
-
-static void host_count_written(struct file *f, int64_t n)
+/* How many of n bytes may still go out; crossing the limit ends the run. */
+static size_t output_clip(struct host_file *hf, size_t n)
 {
-    struct host_file *hf = f->priv;
+    struct host_output *o = hf->output;
 
-    if (n <= 0)
+    if (!o || n <= o->limit - o->bytes)
+        return n;
+    o->exceeded = true;
+    kernel_end(VERDICT_OUTPUT_LIMIT);
+    return (size_t)(o->limit - o->bytes);
+}
+
+static void output_passed(struct host_file *hf, const uint8_t *p, size_t n)
+{
+    struct host_output *o = hf->output;
+
+    if (!o)
         return;
-    hf->written += (uint64_t)n;
-    if (write_hook)
-        write_hook(f, hf->written);
+    if (o->capture)
+        memcpy(o->capture + o->bytes, p, n);
+    o->bytes += n;
 }
 
 /* -- streams
@@ -129,9 +140,12 @@ static int64_t host_stream_write(struct file *f, struct uio *from, uint64_t *pos
 
         if (n < 0)
             return done ? done : n;
+        size_t may = output_clip(hf, (size_t)n);
+        if (may == 0)
+            return done ? done : -EPIPE;
         if (hf->tty)
             sanitise(bounce, (size_t)n, hf->last);
-        w = host_write_nowait(hf->fd, bounce, (size_t)n);
+        w = host_write_nowait(hf->fd, bounce, may);
         if (w < n) {
             *from = start;
             uio_advance(from, w > 0 ? (size_t)w : 0);
@@ -143,12 +157,12 @@ static int64_t host_stream_write(struct file *f, struct uio *from, uint64_t *pos
             break;
         }
         done += w;
+        output_passed(hf, bounce, (size_t)w);
         if (w > 0)
             hf->last = bounce[w - 1];
         if (w < n)
             break;
     }
-    host_count_written(f, done);
     return done;
 }
 
@@ -290,8 +304,11 @@ static int64_t host_regular_write(struct file *f, struct uio *from, uint64_t *po
 
         if (n < 0)
             return done ? done : n;
-        w = pos == &f->pos ? host_shared_write(hf->fd, (size_t)n)
-                           : host_pwrite(hf->fd, bounce, (size_t)n, *pos);
+        size_t may = output_clip(hf, (size_t)n);
+        if (may == 0)
+            return done ? done : -EPIPE;
+        w = pos == &f->pos ? host_shared_write(hf->fd, may)
+                           : host_pwrite(hf->fd, bounce, may, *pos);
         if (w < 0) {
             if (done == 0)
                 done = host_to_guest(w);
@@ -300,10 +317,10 @@ static int64_t host_regular_write(struct file *f, struct uio *from, uint64_t *po
         if (pos != &f->pos)
             *pos += (uint64_t)w;
         done += w;
+        output_passed(hf, bounce, (size_t)w);
         if (w < n)
             break;
     }
-    host_count_written(f, done);
     return done;
 }
 
@@ -380,10 +397,12 @@ uint64_t host_file_written(const struct file *f)
 {
     const struct host_file *hf = host_file_of(f);
 
-    return hf ? hf->written : 0;
+    return hf && hf->output ? hf->output->bytes : 0;
 }
 
-void host_file_set_hook(void (*hook)(const struct file *f, uint64_t total))
+void host_file_set_output(struct file *f, struct host_output *out)
 {
-    write_hook = hook;
+    struct host_file *hf = f->priv;
+
+    hf->output = out;
 }

@@ -1,0 +1,185 @@
+/*
+ * report.c: the report as JSON (jansson). Captured bytes are base64, so any byte keeps the JSON valid.
+ */
+#include "sentry/cli/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/syscalls.h"
+#include "lib/alloc.h"
+#include "lib/error.h"
+#include "lib/fdio.h"
+#include "sentry/cli/boot.h"
+
+const char *verdict_name(enum verdict v)
+{
+    static const char *const names[] = {
+        [VERDICT_NONE] = "internal-error",
+        [VERDICT_OK] = "ok",
+        [VERDICT_EXIT] = "exit",
+        [VERDICT_SIGNAL] = "signal",
+        [VERDICT_WALL_LIMIT] = "wall-limit",
+        [VERDICT_CPU_LIMIT] = "cpu-limit",
+        [VERDICT_MEMORY_LIMIT] = "memory-limit",
+        [VERDICT_PIDS_LIMIT] = "pids-limit",
+        [VERDICT_OUTPUT_LIMIT] = "output-limit",
+        [VERDICT_START_FAILED] = "start-failed",
+        [VERDICT_INTERNAL_ERROR] = "internal-error",
+    };
+    return (size_t)v < ARRAY_LEN(names) ? names[v] : "internal-error";
+}
+
+static int temporary_name(const char *path, char *buf, size_t cap)
+{
+    int n = snprintf(buf, cap, "%s.XXXXXX", path);
+    return n < 0 || (size_t)n >= cap ? -ENAMETOOLONG : 0;
+}
+
+int report_check(const char *path, struct error *err)
+{
+    char name[4096];
+    if (strcmp(path, "-") == 0)
+        return 0;
+    int r = temporary_name(path, name, sizeof(name));
+    if (r < 0)
+        return error_errno(err, -r, "report");
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, errno, "%s", path);
+    (void)close(fd);
+    (void)unlink(name);
+    return 0;
+}
+
+static char *base64(const uint8_t *p, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *out = kalloc((n + 2) / 3 * 4 + 1);
+    char *o = out;
+    if (out == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t v = (uint32_t)p[i] << 16;
+        v |= i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0;
+        v |= i + 2 < n ? p[i + 2] : 0;
+        *o++ = digits[v >> 18];
+        *o++ = digits[(v >> 12) & 63];
+        *o++ = i + 1 < n ? digits[(v >> 6) & 63] : '=';
+        *o++ = i + 2 < n ? digits[v & 63] : '=';
+    }
+    *o = '\0';
+    return out;
+}
+
+/* The shared counts were written by the sentry: cut at what the mapping can hold. */
+static json_t *output_json(const struct boot *b, int which)
+{
+    const struct boot_shared *sh = b->shared;
+    uint64_t bytes = sh != NULL ? MIN(sh->output[which].bytes, b->limits.output) : 0;
+    bool over = sh != NULL && sh->output[which].exceeded;
+    json_t *o = json_pack("{s:I, s:I, s:b}", "bytes", (json_int_t)(bytes + (over ? 1 : 0)), "kept",
+                          (json_int_t)bytes, "truncated", over);
+    if (o == NULL || !b->capture || sh == NULL)
+        return o;
+    uint64_t off = which == 0 ? sizeof(*sh) : sizeof(*sh) + b->limits.output;
+    char *text = base64((const uint8_t *)sh + off, (size_t)bytes);
+    if (text != NULL)
+        (void)json_object_set_new(o, "base64", json_string(text));
+    kfree(text);
+    return o;
+}
+
+static json_t *unsupported_json(const struct report *r)
+{
+    json_t *o = json_object();
+    for (uint32_t nr = 0; r->unsupported != NULL && nr < 512; nr++) {
+        const struct syscall_desc *d = syscall_find(nr);
+        char name[24];
+        if (r->unsupported[nr] == 0)
+            continue;
+        (void)snprintf(name, sizeof(name), "%u", nr);
+        (void)json_object_set_new(o, d != NULL ? d->name : name, json_integer(r->unsupported[nr]));
+    }
+    return o;
+}
+
+static double round_ms(double ms)
+{
+    return (double)(int64_t)(ms * 1000 + 0.5) / 1000;
+}
+
+static json_t *report_json(const struct report *r, const struct boot *b)
+{
+    json_t *o = json_object();
+    (void)json_object_set_new(o, "version", json_integer(1));
+    (void)json_object_set_new(o, "verdict", json_string(verdict_name(r->verdict)));
+    (void)json_object_set_new(o, "message", json_string(r->message));
+    (void)json_object_set_new(o, "exit_code", json_integer(r->exit_code));
+    (void)json_object_set_new(o, "signal", r->signal != 0 ? json_integer(r->signal) : json_null());
+    (void)json_object_set_new(o, "wall_ms", json_real(round_ms(r->wall_ms)));
+    (void)json_object_set_new(o, "startup_ms", json_real(round_ms(r->startup_ms)));
+    (void)json_object_set_new(o, "cpu_user_ms", json_real(round_ms((double)r->cpu_ns / 1e6)));
+    (void)json_object_set_new(o, "cpu_system_ms", json_real(0.0));
+    (void)json_object_set_new(o, "memory_peak_bytes", json_integer((json_int_t)r->memory_peak));
+    (void)json_object_set_new(o, "memory_metric", json_string(r->memory_metric));
+    (void)json_object_set_new(o, "pids_peak", json_integer(r->pids_peak));
+    (void)json_object_set_new(o, "disk_peak_bytes", json_integer((json_int_t)r->disk_peak));
+    (void)json_object_set_new(o, "syscalls", json_integer((json_int_t)r->syscalls));
+    (void)json_object_set_new(o, "unsupported", unsupported_json(r));
+    (void)json_object_set_new(o, "stdout", output_json(b, 0));
+    (void)json_object_set_new(o, "stderr", output_json(b, 1));
+    (void)json_object_set_new(o, "enforced_by",
+                              json_pack("{s:s, s:s, s:s}", "memory", r->memory_enforcer, "cpu", "sentry",
+                                        "wall", "monitor"));
+    return o;
+}
+
+static int write_file(const char *path, const char *text, struct error *err)
+{
+    char name[4096];
+    int r = temporary_name(path, name, sizeof(name));
+    if (r < 0)
+        return error_errno(err, -r, "report");
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, errno, "report %s", path);
+    r = fchmod(fd, 0644) < 0 ? -errno : 0;
+    if (r == 0)
+        r = fd_write_full(fd, text, strlen(text));
+    if (r == 0)
+        r = fd_write_full(fd, "\n", 1);
+    if (close(fd) < 0 && r == 0)
+        r = -errno;
+    if (r == 0 && rename(name, path) < 0)
+        r = -errno;
+    if (r < 0) {
+        (void)unlink(name);
+        return error_errno(err, -r, "report %s", path);
+    }
+    return 0;
+}
+
+int report_write(const struct report *r, const struct boot *b, struct error *err)
+{
+    json_t *o = report_json(r, b);
+    bool line = strcmp(b->report_path, "-") == 0;
+    char *text = json_dumps(o, line ? JSON_COMPACT : JSON_INDENT(2));
+    int rc = 0;
+
+    json_decref(o);
+    if (text == NULL)
+        return error_set(err, ENOMEM, "no memory for the report");
+    if (line)
+        rc = fprintf(stderr, "%s\n", text) < 0 ? error_errno(err, errno, "report") : 0;
+    else
+        rc = write_file(b->report_path, text, err);
+    free(text);
+    return rc;
+}
