@@ -15,17 +15,20 @@
  */
 #include "platform/gate_policy.h"
 
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include <sys/syscall.h>
+
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "abi/sched.h"
-#include "lib/checked.h"
+
 #include "platform/platform.h"
 #include "platform/stub/page.h"
 
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
+#include "lib/checked.h"
 
 static void call_set(struct host_call *c, uint32_t nr, uint32_t nargs, const uint64_t *args)
 {
@@ -35,8 +38,8 @@ static void call_set(struct host_call *c, uint32_t nr, uint32_t nargs, const uin
     memcpy(c->args, args, nargs * sizeof(args[0]));
 }
 
-#define CALL_SET(c, nr, ...)                                                                       \
-    call_set((c), (nr), (uint32_t)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)),          \
+#define CALL_SET(c, nr, ...)                                                              \
+    call_set((c), (nr), (uint32_t)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), \
              (const uint64_t[]){__VA_ARGS__})
 
 bool host_call_equals(const struct host_call *call, uint64_t nr, const uint64_t args[6])
@@ -92,13 +95,14 @@ int host_call_mprotect(uint64_t addr, uint64_t len, uint32_t prot, struct host_c
     return 0;
 }
 
-/* Advice that only changes the pages of the range itself; nothing that poisons, locks or survives. */
+/* Advice that only changes the pages of the range itself; nothing that poisons, locks or survives.
+ */
 static bool advice_allowed(int advice)
 {
     return (advice >= LX_MADV_NORMAL && advice <= LX_MADV_DONTNEED) || advice == LX_MADV_FREE ||
-           (advice >= LX_MADV_HUGEPAGE && advice <= LX_MADV_NOHUGEPAGE) ||
-           advice == LX_MADV_COLD || advice == LX_MADV_PAGEOUT ||
-           advice == LX_MADV_POPULATE_READ || advice == LX_MADV_POPULATE_WRITE;
+           (advice >= LX_MADV_HUGEPAGE && advice <= LX_MADV_NOHUGEPAGE) || advice == LX_MADV_COLD ||
+           advice == LX_MADV_PAGEOUT || advice == LX_MADV_POPULATE_READ ||
+           advice == LX_MADV_POPULATE_WRITE;
 }
 
 int host_call_madvise(uint64_t addr, uint64_t len, int advice, struct host_call *ret_call)
@@ -193,11 +197,10 @@ void stub_call_clone_thread(uint64_t stack, bool set_tls, uint64_t tls, struct h
     CALL_SET(ret_call, SYS_clone, flags, stack, 0, 0, set_tls ? tls : 0);
 }
 
-void stub_call_clone_process(uint64_t stack, bool set_tls, uint64_t tls,
-                             struct host_call *ret_call)
+void stub_call_clone_process(uint64_t stack, bool set_tls, uint64_t tls, struct host_call *ret_call)
 {
-    uint64_t flags = LX_CLONE_PARENT | SIGCHLD | (stack ? LX_CLONE_VM : 0) |
-                     (set_tls ? LX_CLONE_SETTLS : 0);
+    uint64_t flags =
+        LX_CLONE_PARENT | SIGCHLD | (stack ? LX_CLONE_VM : 0) | (set_tls ? LX_CLONE_SETTLS : 0);
 
     CALL_SET(ret_call, SYS_clone, flags, stack, 0, 0, set_tls ? tls : 0);
 }

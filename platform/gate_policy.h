@@ -25,10 +25,10 @@ int host_call_mprotect(uint64_t addr, uint64_t len, uint32_t prot, struct host_c
     MUST_CHECK;
 int host_call_madvise(uint64_t addr, uint64_t len, int advice, struct host_call *ret_call)
     MUST_CHECK;
-/* mmap(addr, len, prot, MAP_PRIVATE|MAP_ANONYMOUS|MAP_FIXED [|MAP_NORESERVE], fd, off): flags, fd and off are passed
- * as the guest gave them and checked. */
-int host_call_mmap_fixed_anon(uint64_t addr, uint64_t len, uint64_t prot, uint64_t flags, uint64_t fd,
-                              uint64_t off, struct host_call *ret_call) MUST_CHECK;
+/* mmap(addr, len, prot, MAP_PRIVATE|MAP_ANONYMOUS|MAP_FIXED [|MAP_NORESERVE], fd, off): flags, fd
+ * and off are passed as the guest gave them and checked. */
+int host_call_mmap_fixed_anon(uint64_t addr, uint64_t len, uint64_t prot, uint64_t flags,
+                              uint64_t fd, uint64_t off, struct host_call *ret_call) MUST_CHECK;
 /* arch_prctl(ARCH_SET_FS | ARCH_SET_GS, addr) */
 int host_call_arch_prctl(uint64_t code, uint64_t addr, struct host_call *ret_call) MUST_CHECK;
 

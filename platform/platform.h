@@ -3,8 +3,8 @@
  * platform.h: the only door between the kernel (sentry/) and the machinery that runs guest code.
  *
  * A `plat` is one sandbox. A `plat_as` is a host address space; one or (after vfork) more host
- * processes (`plat_proc`) live in it, each with host threads (`plat_thread`). Everything here is called
- * from the one worker thread of the sentry. Nothing here blocks on a guest for longer than a
+ * processes (`plat_proc`) live in it, each with host threads (`plat_thread`). Everything here is
+ * called from the one worker thread of the sentry. Nothing here blocks on a guest for longer than a
  * bounded time: a host thread that does not do what its stub was told in time is killed with its
  * process, and the operation fails with -EIO.
  *
@@ -76,8 +76,8 @@ struct plat_layout {
 };
 
 enum plat_map_flags {
-    PLAT_MAP_ANON = 1u << 0,    /* zero pages; else host_fd and offset */
-    PLAT_MAP_SHARED = 1u << 1,  /* MAP_SHARED of host_fd; else private */
+    PLAT_MAP_ANON = 1u << 0,   /* zero pages; else host_fd and offset */
+    PLAT_MAP_SHARED = 1u << 1, /* MAP_SHARED of host_fd; else private */
     PLAT_MAP_NORESERVE = 1u << 2,
     PLAT_MAP_POPULATE = 1u << 3,
 };
@@ -106,7 +106,8 @@ struct plat_ops {
     /* Waits for the next event at most timeout_ns (< 0: for ever), or until host_fd (an epoll
      * descriptor of the caller, or -1) is readable. Always fills *ev. */
     void (*next_event)(struct plat *p, int host_fd, int64_t timeout_ns, struct plat_event *ev);
-    /* AT_GATE -> RUNNING: the guest's call returns val. A thread that died meanwhile is no error. */
+    /* AT_GATE -> RUNNING: the guest's call returns val. A thread that died meanwhile is no error.
+     */
     void (*answer)(struct plat_thread *th, int64_t val);
     /* AT_GATE -> RUNNING: the host executes the thread's own pending call, which must equal call in
      * number and every argument (checked; a difference ends the sandbox). */
@@ -114,16 +115,17 @@ struct plat_ops {
     /* AT_GATE: the call's result register will be val, and an EV_CONTEXT follows before the thread
      * executes any instruction of its own. */
     void (*answer_kick)(struct plat_thread *th, int64_t val);
-    /* RUNNING: an EV_CONTEXT follows soon (or an EV_SYSCALL first, after which the EV_CONTEXT still comes once
-     * that call is answered). Idempotent while one is pending. No effect on AT_GATE or IN_CONTEXT threads. */
+    /* RUNNING: an EV_CONTEXT follows soon (or an EV_SYSCALL first, after which the EV_CONTEXT still
+     * comes once that call is answered). Idempotent while one is pending. No effect on AT_GATE or
+     * IN_CONTEXT threads. */
     void (*interrupt)(struct plat_thread *th);
 
     /* -- context (thread IN_CONTEXT only) ---------------------------------------------------- */
     int (*get_regs)(struct plat_thread *th, struct plat_regs *ret_regs);
     int (*set_regs)(struct plat_thread *th, const struct plat_regs *regs);
-    /* Extended state in the layout of a signal frame's fpstate (FXSAVE area + XSAVE); returns bytes.
-     * set_fp(NULL, 0) resets to the state of a fresh process. Hostile bytes are allowed: if the host
-     * refuses them on resume the thread reports EV_FAULT SIGSEGV. */
+    /* Extended state in the layout of a signal frame's fpstate (FXSAVE area + XSAVE); returns
+     * bytes. set_fp(NULL, 0) resets to the state of a fresh process. Hostile bytes are allowed: if
+     * the host refuses them on resume the thread reports EV_FAULT SIGSEGV. */
     int64_t (*get_fp)(struct plat_thread *th, void *buf, size_t cap);
     int (*set_fp)(struct plat_thread *th, const void *buf, size_t len);
     /* IN_CONTEXT -> RUNNING with the registers as set. */
@@ -143,11 +145,11 @@ struct plat_ops {
      * registers; share_vm: same address space (vfork, CLONE_VM), else a copy-on-write copy. */
     int (*fork)(struct plat_thread *parent, bool share_vm, bool set_tls, uint64_t tls, void *owner,
                 struct plat_as **ret_as, struct plat_thread **ret_th);
-    /* Thread AT_GATE or IN_CONTEXT ends; th is invalid afterwards. The last thread of a process ends
-     * the process, and the last process of an address space frees the plat_as. */
+    /* Thread AT_GATE or IN_CONTEXT ends; th is invalid afterwards. The last thread of a process
+     * ends the process, and the last process of an address space frees the plat_as. */
     void (*thread_exit)(struct plat_thread *th);
-    /* Ends th's whole host process at once, all threads in whatever state; every plat_thread of it is
-     * invalid afterwards, the plat_as too if it was the last process. No event follows. */
+    /* Ends th's whole host process at once, all threads in whatever state; every plat_thread of it
+     * is invalid afterwards, the plat_as too if it was the last process. No event follows. */
     void (*process_kill)(struct plat_thread *th);
     /* Drops an address space on which thread_first was never called (failed exec). */
     void (*as_drop)(struct plat_as *as);
@@ -156,19 +158,20 @@ struct plat_ops {
 
     /* -- memory -------------------------------------------------------------------------------- */
 
-    /* Maps n fixed ranges in order; stops at the first failure. addr/len page aligned, outside the platform's
-     * own ranges (-EINVAL). Synchronous. */
+    /* Maps n fixed ranges in order; stops at the first failure. addr/len page aligned, outside the
+     * platform's own ranges (-EINVAL). Synchronous. */
     int (*map)(struct plat_as *as, const struct plat_map_req *reqs, size_t n);
     int (*unmap)(struct plat_as *as, uint64_t addr, uint64_t len);
     int (*protect)(struct plat_as *as, uint64_t addr, uint64_t len, uint32_t prot);
-    /* Moves/resizes a mapping to the fixed address new_addr (may equal old_addr when growing or shrinking in place).
-     * dontunmap: MREMAP_DONTUNMAP. */
+    /* Moves/resizes a mapping to the fixed address new_addr (may equal old_addr when growing or
+     * shrinking in place). dontunmap: MREMAP_DONTUNMAP. */
     int (*remap)(struct plat_as *as, uint64_t old_addr, uint64_t old_len, uint64_t new_addr,
                  uint64_t new_len, bool dontunmap);
     int (*advise)(struct plat_as *as, uint64_t addr, uint64_t len, int advice);
-    /* Copies between kernel memory and guest memory; returns bytes copied from the start on (a fault
-     * stops the copy), or -EFAULT when nothing could be copied. Page protections hold. */
-    int64_t (*read)(struct plat_as *as, const struct plat_seg *segs, size_t n, void *buf, size_t len);
+    /* Copies between kernel memory and guest memory; returns bytes copied from the start on (a
+     * fault stops the copy), or -EFAULT when nothing could be copied. Page protections hold. */
+    int64_t (*read)(struct plat_as *as, const struct plat_seg *segs, size_t n, void *buf,
+                    size_t len);
     int64_t (*write)(struct plat_as *as, const struct plat_seg *segs, size_t n, const void *buf,
                      size_t len);
 
@@ -192,6 +195,6 @@ int plat_unotify_start(const struct plat_config *cfg, struct plat **ret_p, struc
 /* Convenience over ops->read/write for one range: 0 or -EFAULT (nothing or a part was copied). */
 int plat_read(struct plat_as *as, gaddr_t addr, void *buf, size_t len) MUST_CHECK;
 int plat_write(struct plat_as *as, gaddr_t addr, const void *buf, size_t len) MUST_CHECK;
-/* Reads a NUL-terminated string page by page: length without NUL, -EFAULT, or -ENAMETOOLONG when no NUL
- * is among the first cap bytes. */
+/* Reads a NUL-terminated string page by page: length without NUL, -EFAULT, or -ENAMETOOLONG when no
+ * NUL is among the first cap bytes. */
 int64_t plat_read_str(struct plat_as *as, gaddr_t addr, char *buf, size_t cap) MUST_CHECK;

@@ -3,11 +3,13 @@
  * Strings are read page by page, so that a string that ends right before an unmapped page is found
  * whole and nothing beyond its last page is touched.
  */
+#include <string.h>
+
 #include "abi/errno.h"
-#include "lib/checked.h"
+
 #include "platform/platform.h"
 
-#include <string.h>
+#include "lib/checked.h"
 
 const struct plat_ops *plat_ops;
 

@@ -16,8 +16,8 @@
 #define STUB_RANGE_END   0x6fff40000000
 #define STUB_USER_END    0x7ffffffff000
 
-#define STUB_SLOT_SIZE   0x8000
-#define STUB_MAX_SLOTS   0x7ffe
+#define STUB_SLOT_SIZE 0x8000
+#define STUB_MAX_SLOTS 0x7ffe
 /* Bytes at the start of a slot that hold command blocks and small results; the rest is the host
  * alternate stack. */
 #define STUB_SLOT_STACK  0x1000
@@ -25,12 +25,12 @@
 
 /* Offsets in the code page; stub.S puts its code there. The return address of the one syscall
  * instruction of each kind is what the sentry and the filter compare with. */
-#define STUB_OFF_PARK    0x000
-#define STUB_OFF_SIGNAL  0x0a0
-#define STUB_OFF_RESUME  0x0e0
-#define STUB_IP_PARK     0x020
-#define STUB_IP_COMMAND  0x060
-#define STUB_IP_RETURN   0x100
+#define STUB_OFF_PARK   0x000
+#define STUB_OFF_SIGNAL 0x0a0
+#define STUB_OFF_RESUME 0x0e0
+#define STUB_IP_PARK    0x020
+#define STUB_IP_COMMAND 0x060
+#define STUB_IP_RETURN  0x100
 
 /* The "system call" by which a thread parks:
  * rdi kind | signo << 8 | si_code << 32, rsi result, rdx rsp, r10 token, r8 fault address. */
@@ -47,7 +47,7 @@
 /* The host signal that kicks (SIGRTMAX of the host kernel). */
 #define STUB_KICK_SIGNAL 64
 /* Descriptor number at which a file mapping's descriptor is installed, and closed again. */
-#define STUB_MAP_FD      0
+#define STUB_MAP_FD 0
 
 #ifndef __ASSEMBLER__
 #include "lib/compiler.h"

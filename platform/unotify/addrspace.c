@@ -4,13 +4,17 @@
  * own threads, borrowed where it waits; the third such operation makes a helper. Copies go
  * through process_vm_readv and process_vm_writev, which respect page protections.
  */
-#include "platform/unotify/private.h"
+#include <sys/uio.h>
 
 #include "abi/errno.h"
 
-#include <sys/uio.h>
+#include "platform/unotify/private.h"
 
-enum { MAX_VEC = 64, MAX_REQS = 16, BORROW_LIMIT = 2 };
+enum {
+    MAX_VEC = 64,
+    MAX_REQS = 16,
+    BORROW_LIMIT = 2
+};
 
 /* -- who does it ------------------------------------------------------------------------------- */
 
@@ -19,12 +23,10 @@ static struct plat_thread *any_thread(struct plat_as *as, enum host_state state)
     struct host_proc *proc;
     struct plat_thread *th;
 
-    list_for_each_entry(proc, &as->procs, link)
-    {
+    list_for_each_entry (proc, &as->procs, link) {
         if (proc->dead)
             continue;
-        list_for_each_entry(th, &proc->threads, link)
-        {
+        list_for_each_entry (th, &proc->threads, link) {
             if (th->host == state)
                 return th;
         }
@@ -58,7 +60,8 @@ static int worker_get(struct plat_as *as, struct plat_thread **ret_th)
     return 0;
 }
 
-static int64_t run_calls(struct plat_as *as, const struct host_call *calls, const int *fds, size_t n)
+static int64_t run_calls(struct plat_as *as, const struct host_call *calls, const int *fds,
+                         size_t n)
 {
     struct plat_thread *th = NULL;
     int64_t ret = worker_get(as, &th);
@@ -81,7 +84,8 @@ static int run_one(struct plat_as *as, const struct host_call *call)
     return plain(run_calls(as, call, NULL, 1));
 }
 
-/* -- operations ----------------------------------------------------------------------------------- */
+/* -- operations -----------------------------------------------------------------------------------
+ */
 
 /* One chain of mmaps; installed descriptors are closed at its end, whatever its result. */
 static int map_some(struct plat_as *as, const struct plat_map_req *reqs, size_t n)
@@ -154,7 +158,8 @@ int unotify_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advice)
     return err ? err : run_one(as, &call);
 }
 
-/* -- copies ------------------------------------------------------------------------------------------ */
+/* -- copies
+ * ------------------------------------------------------------------------------------------ */
 
 static int64_t vm_copy(pid_t tid, struct iovec *local, struct iovec *remote, size_t n, bool write)
 {

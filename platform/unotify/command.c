@@ -1,21 +1,24 @@
 /*
  * How this works: a parked thread is answered with the address of command blocks in its slot; it
- * makes their calls one by one, each checked when it comes to the gate (listener.c), and parks again.
- * The sentry waits here for the end, handling whatever other threads do meanwhile (their events are
- * queued for next_event). The wait is bounded: a thread that does not do what it was told in time is
- * killed with its process.
+ * makes their calls one by one, each checked when it comes to the gate (listener.c), and parks
+ * again. The sentry waits here for the end, handling whatever other threads do meanwhile (their
+ * events are queued for next_event). The wait is bounded: a thread that does not do what it was
+ * told in time is killed with its process.
  */
-#include "platform/unotify/private.h"
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sys/random.h>
+#include <sys/syscall.h>
 
 #include "abi/errno.h"
 
-#include <signal.h>
-#include <string.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "platform/unotify/private.h"
 
-enum { MAX_CHAIN = 32 };
+enum {
+    MAX_CHAIN = 32
+};
 #define COMMAND_PATIENCE_NS 10000000000ll
 
 /* xorshift128+ over a seed of the host: the token only has to be unknown in advance. */
@@ -91,9 +94,8 @@ int64_t stub_run(struct plat_thread *th, const struct host_call *calls, const in
     int64_t result = 0;
 
     for (size_t at = 0; at < n; at += MAX_CHAIN) {
-        struct stub_run run = {.calls = calls + at,
-                               .fds = fds ? fds + at : NULL,
-                               .n = MIN(n - at, (size_t)MAX_CHAIN)};
+        struct stub_run run = {
+            .calls = calls + at, .fds = fds ? fds + at : NULL, .n = MIN(n - at, (size_t)MAX_CHAIN)};
 
         result = run_start(th, &run);
         if (result)

@@ -9,15 +9,17 @@
  * on (or when a clone is to copy them). All of it is guest memory: only what the host kernel will
  * check again on sigreturn is believed.
  */
-#include "platform/unotify/private.h"
-
-#include "abi/errno.h"
-#include "lib/cleanup.h"
-
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <sys/syscall.h>
+
+#include "abi/errno.h"
+
+#include "platform/unotify/private.h"
+
+#include "lib/cleanup.h"
 
 /* The host kernel's frame; its ucontext has an 8-byte signal mask. */
 struct host_ucontext {
@@ -46,7 +48,11 @@ _Static_assert(offsetof(struct host_ucontext, regs) == 40 &&
 #define FRAME_FP   (offsetof(struct host_frame, uc) + offsetof(struct host_ucontext, fpstate))
 #define FRAME_RAX  (FRAME_REGS + offsetof(struct plat_regs, rax))
 
-enum { UC_FP_XSTATE_ = 1, UC_SIGCONTEXT_SS_ = 2, UC_STRICT_RESTORE_SS_ = 4 };
+enum {
+    UC_FP_XSTATE_ = 1,
+    UC_SIGCONTEXT_SS_ = 2,
+    UC_STRICT_RESTORE_SS_ = 4
+};
 
 /* -- kicks ------------------------------------------------------------------------------------ */
 
@@ -97,8 +103,8 @@ bool frame_in_slot(const struct plat_thread *th, uint64_t frame)
 {
     uint64_t start = stub_slot_addr(th->slot) + STUB_SLOT_STACK;
 
-    return frame >= start && frame + sizeof(struct host_frame) <= start + STUB_SLOT_SIZE -
-                                                                      STUB_SLOT_STACK;
+    return frame >= start &&
+           frame + sizeof(struct host_frame) <= start + STUB_SLOT_SIZE - STUB_SLOT_STACK;
 }
 
 static int regs_load(struct plat_thread *th)
@@ -172,7 +178,8 @@ int64_t frame_read_fp(struct plat_thread *th, void *buf, size_t cap)
     return (int64_t)n;
 }
 
-/* -- operations --------------------------------------------------------------------------------- */
+/* -- operations ---------------------------------------------------------------------------------
+ */
 
 int unotify_get_regs(struct plat_thread *th, struct plat_regs *ret_regs)
 {

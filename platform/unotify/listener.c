@@ -13,21 +13,25 @@
  * Whatever else happens ends the sandbox: there is no path from here to CONTINUE but the two
  * comparisons with a host_call.
  */
-#include "platform/unotify/private.h"
-
-#include "abi/errno.h"
-#include "lib/alloc.h"
-
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_NS = 500000000 };
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "abi/errno.h"
+
+#include "platform/unotify/private.h"
+
+#include "lib/alloc.h"
+
+enum {
+    TICK_NS = 500000000
+};
 
 uint64_t now_ns(void)
 {
@@ -47,8 +51,7 @@ struct plat_thread *thread_find(struct plat *p, pid_t tid)
 {
     struct hash_node *n;
 
-    hash_for_each_match(n, &p->threads, hash_u64(0, (uint64_t)tid))
-    {
+    hash_for_each_match (n, &p->threads, hash_u64(0, (uint64_t)tid)) {
         struct plat_thread *th = hash_entry(n, struct plat_thread, node);
 
         if (th->tid == tid)
@@ -84,8 +87,7 @@ void events_forget(struct plat_thread *th)
 
     if (!th->queued)
         return;
-    list_for_each_entry_safe(q, tmp, &th->as->p->events, link)
-    {
+    list_for_each_entry_safe (q, tmp, &th->as->p->events, link) {
         if (q->ev.thread == th) {
             list_del_init(&q->link);
             kfree(q);
@@ -106,15 +108,15 @@ bool event_pop(struct plat *p, struct plat_event *ret_ev)
     kfree(q);
     /* At most one event of a thread waits, but for a death behind it. */
     ret_ev->thread->queued = false;
-    list_for_each_entry(q, &p->events, link)
-    {
+    list_for_each_entry (q, &p->events, link) {
         if (q->ev.thread == ret_ev->thread)
             q->ev.thread->queued = true;
     }
     return true;
 }
 
-/* -- answers ------------------------------------------------------------------------------------ */
+/* -- answers ------------------------------------------------------------------------------------
+ */
 
 static void listener_send(struct plat *p, struct seccomp_notif_resp *resp)
 {
@@ -157,7 +159,8 @@ bool listener_alive(struct plat *p, uint64_t id)
     return ioctl(p->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-/* -- notifications --------------------------------------------------------------------------------- */
+/* -- notifications
+ * --------------------------------------------------------------------------------- */
 
 static bool in_stub(uint64_t ip)
 {
@@ -233,9 +236,8 @@ static void handle_signal(struct plat_thread *th, const struct seccomp_notif *n)
 
 static void handle_call(struct plat_thread *th, const struct seccomp_notif *n)
 {
-    struct plat_event ev = {.kind = PLAT_EV_SYSCALL,
-                            .nr = (uint32_t)n->data.nr,
-                            .ip = n->data.instruction_pointer};
+    struct plat_event ev = {
+        .kind = PLAT_EV_SYSCALL, .nr = (uint32_t)n->data.nr, .ip = n->data.instruction_pointer};
 
     memcpy(ev.args, n->data.args, sizeof(ev.args));
     th->host = HOST_GATE;
@@ -263,8 +265,7 @@ static void handle_stranger(struct plat *p, const struct seccomp_notif *n)
 {
     struct pending_child *c;
 
-    list_for_each_entry(c, &p->children, link)
-    {
+    list_for_each_entry (c, &p->children, link) {
         if (!c->tid && is_park(n) && n->data.args[3] == c->token) {
             c->tid = (pid_t)n->pid;
             c->notif_id = n->id;
@@ -274,8 +275,8 @@ static void handle_stranger(struct plat *p, const struct seccomp_notif *n)
     kill_stranger(p, n);
 }
 
-/* The host aborted the notification that we hold and raises the same call again (it should not, once
- * it was received). The thread is where it was; only the id is new. */
+/* The host aborted the notification that we hold and raises the same call again (it should not,
+ * once it was received). The thread is where it was; only the id is new. */
 static void handle_repeated(struct plat_thread *th, const struct seccomp_notif *n)
 {
     bool same = th->host == HOST_PARKED ? is_park(n)
@@ -316,7 +317,8 @@ static void handle_notification(struct plat *p, const struct seccomp_notif *n)
     }
 }
 
-/* -- deaths, watchdog ------------------------------------------------------------------------------ */
+/* -- deaths, watchdog
+ * ------------------------------------------------------------------------------ */
 
 int deaths_watch(struct host_proc *proc)
 {
@@ -331,8 +333,7 @@ static void death_tell(struct host_proc *proc)
 
     if (proc->death_told)
         return;
-    list_for_each_entry(th, &proc->threads, link)
-    {
+    list_for_each_entry (th, &proc->threads, link) {
         if (th->helper)
             continue;
         events_forget(th);
@@ -362,8 +363,8 @@ static void handle_deaths(struct plat *p)
     }
 }
 
-/* A thread that does not answer a kick for some seconds, counted in ticks during which we were awake
- * ourselves (a frozen sandbox does not age), blocks it: it is ended with its process. */
+/* A thread that does not answer a kick for some seconds, counted in ticks during which we were
+ * awake ourselves (a frozen sandbox does not age), blocks it: it is ended with its process. */
 static void watchdog(struct plat *p)
 {
     uint64_t now = now_ns(), past = now - p->watchdog_last;
@@ -373,8 +374,7 @@ static void watchdog(struct plat *p)
         return;
     p->watchdog_last = now;
     past = MIN(past, (uint64_t)TICK_NS * 2);
-    hash_for_each(n, &p->threads)
-    {
+    hash_for_each (n, &p->threads) {
         struct plat_thread *th = hash_entry(n, struct plat_thread, node);
 
         if (!th->kick_sent || th->host != HOST_RUNNING)
@@ -385,7 +385,8 @@ static void watchdog(struct plat *p)
     }
 }
 
-/* -- waiting ------------------------------------------------------------------------------------------ */
+/* -- waiting
+ * ------------------------------------------------------------------------------------------ */
 
 static int receive_one(struct plat *p)
 {

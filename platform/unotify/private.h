@@ -9,15 +9,16 @@
  */
 #include "lib/compiler.h"
 
-#include "lib/bitmap.h"
-#include "lib/hash.h"
-#include "lib/list.h"
+#include <linux/seccomp.h>
+#include <sys/types.h>
+
 #include "platform/gate_policy.h"
 #include "platform/platform.h"
 #include "platform/stub/page.h"
 
-#include <linux/seccomp.h>
-#include <sys/types.h>
+#include "lib/bitmap.h"
+#include "lib/hash.h"
+#include "lib/list.h"
 
 enum host_state {
     HOST_RUNNING, /* in user mode, or on its way to the gate */
@@ -26,7 +27,11 @@ enum host_state {
     HOST_COMMAND, /* working through th->run */
 };
 
-enum vis_state { VIS_RUNNING, VIS_GATE, VIS_CONTEXT };
+enum vis_state {
+    VIS_RUNNING,
+    VIS_GATE,
+    VIS_CONTEXT
+};
 
 /* The call that is in progress in a parked thread: a chain of host calls. */
 struct stub_run {
@@ -84,11 +89,11 @@ struct plat_thread {
     bool want_context; /* the kernel wants an EV_CONTEXT */
     bool borrowed;     /* the platform wants it parked, invisibly */
     uint64_t notif_id;
-    uint64_t nr, args[6]; /* HOST_GATE: the pending call */
-    uint64_t frame;       /* HOST_PARKED through a signal: address of the frame */
-    struct stub_run *run; /* HOST_COMMAND */
-    uint64_t kick_age;    /* ns that a kick has gone unanswered */
-    uint64_t cputime;     /* last known */
+    uint64_t nr, args[6];  /* HOST_GATE: the pending call */
+    uint64_t frame;        /* HOST_PARKED through a signal: address of the frame */
+    struct stub_run *run;  /* HOST_COMMAND */
+    uint64_t kick_age;     /* ns that a kick has gone unanswered */
+    uint64_t cputime;      /* last known */
     struct plat_regs regs; /* cache of the frame's registers */
     uint64_t fpstate;      /* the frame's pointer to the extended state, as cached */
     bool regs_valid, regs_dirty;
@@ -103,11 +108,16 @@ struct queued_event {
 struct pending_child {
     struct list_head link; /* plat.children */
     uint64_t token;
-    pid_t tid;      /* 0: not seen yet */
+    pid_t tid; /* 0: not seen yet */
     uint64_t notif_id;
 };
 
-enum spare_state { SPARE_NONE, SPARE_FORKING, SPARE_CLONING, SPARE_READY };
+enum spare_state {
+    SPARE_NONE,
+    SPARE_FORKING,
+    SPARE_CLONING,
+    SPARE_READY
+};
 
 /* An address space with its first thread, made in advance while the sentry waits anyway. */
 struct spare {
@@ -123,7 +133,7 @@ struct spare {
 
 struct plat {
     int listener;
-    int deaths; /* epoll of the pidfds */
+    int deaths;    /* epoll of the pidfds */
     int init_life; /* closing it ends the guests' init */
     pid_t init_pid;
     int init_pidfd;
@@ -140,12 +150,13 @@ struct plat {
     uint64_t watchdog_last;
     uint64_t kick_patience; /* ns that a thread may take to answer a kick */
     struct plat_layout layout;
-    size_t fp_size;        /* bytes of extended state in a frame, magic2 included */
-    uint8_t *fp_fresh;     /* such an area in its initial state */
+    size_t fp_size;    /* bytes of extended state in a frame, magic2 included */
+    uint8_t *fp_fresh; /* such an area in its initial state */
     uint64_t random_state[2];
 };
 
-/* -- listener.c ---------------------------------------------------------------------------------- */
+/* -- listener.c ----------------------------------------------------------------------------------
+ */
 
 uint64_t now_ns(void);
 /* Receives and handles what is there, waiting at most timeout_ns (< 0: for ever). 1: something was
@@ -167,9 +178,11 @@ struct plat_thread *thread_find(struct plat *p, pid_t tid);
 /* Watches a process for death behind our back. */
 int deaths_watch(struct host_proc *proc) MUST_CHECK;
 
-/* -- command.c ------------------------------------------------------------------------------------- */
+/* -- command.c
+ * ------------------------------------------------------------------------------------- */
 
-/* Runs calls in a PARKED thread and waits for the end: the last result, which is the first error. */
+/* Runs calls in a PARKED thread and waits for the end: the last result, which is the first error.
+ */
 int64_t stub_run(struct plat_thread *th, const struct host_call *calls, const int *fds, size_t n)
     MUST_CHECK;
 int64_t stub_run_one(struct plat_thread *th, const struct host_call *call) MUST_CHECK;
@@ -178,15 +191,16 @@ int stub_clone_start(struct plat_thread *th, const struct host_call *call, struc
                      struct pending_child *child) MUST_CHECK;
 bool stub_clone_finished(const struct stub_run *run, const struct pending_child *child);
 /* Runs a clone and waits for the child, which is then in p->child (PARKED). */
-int stub_clone(struct plat_thread *th, const struct host_call *call, struct pending_child *ret_child)
-    MUST_CHECK;
+int stub_clone(struct plat_thread *th, const struct host_call *call,
+               struct pending_child *ret_child) MUST_CHECK;
 /* Brings a thread in any state into HOST_PARKED without telling the kernel. */
 int thread_borrow(struct plat_thread *th) MUST_CHECK;
 /* Lets a borrowed thread go on, if it was borrowed while RUNNING. */
 void thread_return(struct plat_thread *th);
 uint64_t token_new(struct plat *p);
 
-/* -- context.c --------------------------------------------------------------------------------------- */
+/* -- context.c
+ * --------------------------------------------------------------------------------------- */
 
 void kick(struct plat_thread *th);
 void kick_arrived(struct plat_thread *th);
@@ -211,7 +225,8 @@ int64_t unotify_get_fp(struct plat_thread *th, void *buf, size_t cap);
 int unotify_set_fp(struct plat_thread *th, const void *buf, size_t len);
 void unotify_resume(struct plat_thread *th);
 
-/* -- process.c --------------------------------------------------------------------------------------- */
+/* -- process.c
+ * --------------------------------------------------------------------------------------- */
 
 int unotify_as_new(struct plat *p, struct plat_as **ret_as);
 int unotify_thread_first(struct plat_as *as, void *owner, struct plat_thread **ret_th);
@@ -240,14 +255,17 @@ struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *
 int slot_take(struct plat_as *as, uint32_t slot) MUST_CHECK;
 int slot_alloc(struct plat_as *as, uint32_t *ret_slot) MUST_CHECK;
 
-/* -- spare.c ----------------------------------------------------------------------------------------------- */
+/* -- spare.c
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* Goes on with the spare address space as far as that needs no waiting. */
 void spare_step(struct plat *p);
 /* The spare address space, finished if need be; NULL: there is none. */
 struct plat_as *spare_take(struct plat *p);
 
-/* -- addrspace.c --------------------------------------------------------------------------------------- */
+/* -- addrspace.c
+ * --------------------------------------------------------------------------------------- */
 
 int unotify_map(struct plat_as *as, const struct plat_map_req *reqs, size_t n);
 int unotify_unmap(struct plat_as *as, uint64_t addr, uint64_t len);
@@ -263,7 +281,8 @@ int64_t unotify_write(struct plat_as *as, const struct plat_seg *segs, size_t n,
 int raw_read(struct plat_thread *th, uint64_t addr, void *buf, size_t len) MUST_CHECK;
 int raw_write(struct plat_thread *th, uint64_t addr, const void *buf, size_t len) MUST_CHECK;
 
-/* -- spawn.c ------------------------------------------------------------------------------------------- */
+/* -- spawn.c
+ * ------------------------------------------------------------------------------------------- */
 
 struct zygote_boot {
     int listener;

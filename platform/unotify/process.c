@@ -12,19 +12,21 @@
  * before the process (the host would keep its memory unreachable), so on thread_exit it becomes the
  * helper instead.
  */
-#include "platform/unotify/private.h"
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sys/epoll.h>
+#include <sys/syscall.h>
 
 #include "abi/errno.h"
+
+#include "platform/unotify/private.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/cleanup.h"
-
-#include <signal.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 /* -- slots ------------------------------------------------------------------------------------ */
 
@@ -33,8 +35,7 @@ static void slots_reclaim(struct plat_as *as)
 {
     struct retired_slot *r, *tmp;
 
-    list_for_each_entry_safe(r, tmp, &as->retired, link)
-    {
+    list_for_each_entry_safe (r, tmp, &as->retired, link) {
         if (syscall(SYS_tgkill, r->tgid, r->tid, 0) == 0 || errno != ESRCH)
             continue;
         bitmap_clear(&as->slots, r->slot);
@@ -77,7 +78,8 @@ static void slot_retire(struct plat_as *as, const struct plat_thread *th)
         slots_reclaim(as);
 }
 
-/* -- objects ------------------------------------------------------------------------------------ */
+/* -- objects ------------------------------------------------------------------------------------
+ */
 
 struct plat_as *as_make(struct plat *p)
 {
@@ -98,7 +100,8 @@ void as_free(struct plat_as *as)
     struct retired_slot *r, *tmp;
 
     list_del_init(&as->link);
-    list_for_each_entry_safe(r, tmp, &as->retired, link) kfree(r);
+    list_for_each_entry_safe (r, tmp, &as->retired, link)
+        kfree(r);
     bitmap_done(&as->slots);
     kfree(as);
 }
@@ -186,7 +189,8 @@ void proc_kill(struct host_proc *proc)
     if (!proc->dead)
         epoll_ctl(proc->p->deaths, EPOLL_CTL_DEL, proc->pidfd, NULL);
     close(proc->pidfd);
-    list_for_each_entry_safe(th, tmp, &proc->threads, link) thread_free(th);
+    list_for_each_entry_safe (th, tmp, &proc->threads, link)
+        thread_free(th);
     list_del_init(&proc->link);
     kfree(proc);
     if (list_empty(&as->procs))
@@ -205,7 +209,8 @@ static void child_kill(struct plat *p, const struct pending_child *c)
     close(fd);
 }
 
-/* -- new processes and threads ---------------------------------------------------------------------- */
+/* -- new processes and threads
+ * ---------------------------------------------------------------------- */
 
 /* A process for the child, with its one thread. */
 struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *c, uint32_t slot,
@@ -423,8 +428,8 @@ int unotify_fork(struct plat_thread *parent, bool share_vm, bool set_tls, uint64
                  struct plat_as **ret_as, struct plat_thread **ret_th)
 {
     struct plat_thread *th = NULL;
-    int err = share_vm ? fork_shared(parent, set_tls, tls, &th)
-                       : fork_copy(parent, set_tls, tls, &th);
+    int err =
+        share_vm ? fork_shared(parent, set_tls, tls, &th) : fork_copy(parent, set_tls, tls, &th);
 
     if (err)
         return err;
@@ -435,14 +440,16 @@ int unotify_fork(struct plat_thread *parent, bool share_vm, bool set_tls, uint64
     return 0;
 }
 
-/* -- ends -------------------------------------------------------------------------------------------- */
+/* -- ends
+ * -------------------------------------------------------------------------------------------- */
 
 static size_t proc_guest_threads(const struct host_proc *proc)
 {
     const struct plat_thread *th;
     size_t n = 0;
 
-    list_for_each_entry(th, &proc->threads, link) n += !th->helper;
+    list_for_each_entry (th, &proc->threads, link)
+        n += !th->helper;
     return n;
 }
 
@@ -502,7 +509,8 @@ void *unotify_thread_owner(struct plat_thread *th)
     return th->owner;
 }
 
-/* -- CPU time ---------------------------------------------------------------------------------------- */
+/* -- CPU time
+ * ---------------------------------------------------------------------------------------- */
 
 uint64_t unotify_process_cputime(struct plat_thread *th)
 {

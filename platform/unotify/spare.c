@@ -5,9 +5,9 @@
  * listener.c notes what became of it whenever the notifications come by. The next one is begun when
  * the last was taken.
  */
-#include "platform/unotify/private.h"
-
 #include "abi/errno.h"
+
+#include "platform/unotify/private.h"
 
 #define SPARE_PATIENCE_NS 10000000000ull
 

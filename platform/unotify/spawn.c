@@ -10,22 +10,18 @@
  *        |  <-- memory map, or an error ---------'
  *        `--- pidfd_getfd(zygote, 2) = the listener
  */
-#include "platform/unotify/private.h"
-
-#include "abi/errno.h"
-#include "lib/cleanup.h"
-#include "lib/error.h"
-#include "lib/fdio.h"
-
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+#include <linux/sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -33,8 +29,14 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "abi/errno.h"
+
+#include "platform/unotify/private.h"
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/fdio.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -43,16 +45,21 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-enum { GUEST_ID = 65534, ZYGOTE_LISTENER = 2, HIGH_FD = 20, PATIENCE_MS = 10000 };
+enum {
+    GUEST_ID = 65534,
+    ZYGOTE_LISTENER = 2,
+    HIGH_FD = 20,
+    PATIENCE_MS = 10000
+};
 
 extern const uint8_t zygote_image[], zygote_image_end[];
 
 struct spawn {
     const struct plat_config *cfg;
     uint32_t slots;
-    int image;        /* memfd */
-    int sock[2];      /* sentry, guests */
-    int life[2];      /* read end: init; write end: sentry */
+    int image;   /* memfd */
+    int sock[2]; /* sentry, guests */
+    int life[2]; /* read end: init; write end: sentry */
     uid_t uid;
     gid_t gid;
 };
@@ -190,7 +197,8 @@ static NORETURN void init_main(const struct spawn *s)
     init_exec(s, "i", s->life[0], s->life[0]);
 }
 
-/* -- in the sentry ------------------------------------------------------------------------------- */
+/* -- in the sentry -------------------------------------------------------------------------------
+ */
 
 static int move_high(int *fd)
 {

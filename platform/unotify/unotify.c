@@ -1,29 +1,31 @@
 /*
  * How this works: start, the event call, and the end of the user-notify platform. Start brings up
- * init and zygote (spawn.c), takes the listener, empties the zygote's address space by stub commands
- * and finds out how large the extended state in a signal frame is. From then on the kernel calls
- * next_event; everything else happens in listener.c.
+ * init and zygote (spawn.c), takes the listener, empties the zygote's address space by stub
+ * commands and finds out how large the extended state in a signal frame is. From then on the kernel
+ * calls next_event; everything else happens in listener.c.
  */
-#include "platform/unotify/private.h"
-
-#include "abi/errno.h"
-#include "lib/alloc.h"
-#include "lib/error.h"
-#include "lib/fdio.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <ucontext.h>
-#include <unistd.h>
+
+#include "abi/errno.h"
+
+#include "platform/unotify/private.h"
+
+#include "lib/alloc.h"
+#include "lib/error.h"
+#include "lib/fdio.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS      SECCOMP_IOW(4, __u64)
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
@@ -39,7 +41,8 @@ enum {
 #define XSTATE_MAGIC1 0x46505853u
 #define XSTATE_MAGIC2 0x46505845u
 
-/* -- extended state -------------------------------------------------------------------------------- */
+/* -- extended state
+ * -------------------------------------------------------------------------------- */
 
 static uint8_t sample[MAX_AREA];
 static size_t sample_size;
@@ -93,7 +96,8 @@ static int fp_probe(struct plat *p)
     return 0;
 }
 
-/* -- start ------------------------------------------------------------------------------------------- */
+/* -- start
+ * ------------------------------------------------------------------------------------------- */
 
 static void range_extend(uint64_t *start, uint64_t *end, uint64_t from, uint64_t to)
 {
@@ -184,8 +188,8 @@ static int plat_boot(struct plat *p, const struct plat_config *cfg, struct error
     p->init_life = boot.init_life;
     p->init_pid = boot.init_pid;
     p->init_pidfd = boot.init_pidfd;
-    p->sync_wake_up = ioctl(p->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-                            SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
+    p->sync_wake_up =
+        ioctl(p->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
     if (epoll_ctl(p->deaths, EPOLL_CTL_ADD, p->init_pidfd, &ev) < 0)
         return error_errno(err, errno, "watching the guests' init");
     ret = zygote_adopt(p);
@@ -195,7 +199,8 @@ static int plat_boot(struct plat *p, const struct plat_config *cfg, struct error
     return ret ? error_errno(err, -ret, "emptying the zygote's address space") : 0;
 }
 
-/* -- the rest of the interface -------------------------------------------------------------------------- */
+/* -- the rest of the interface
+ * -------------------------------------------------------------------------- */
 
 static void unotify_next_event(struct plat *p, int host_fd, int64_t timeout_ns,
                                struct plat_event *ev)

@@ -6,15 +6,16 @@
  */
 #include "tests/support/fake_memory.h"
 
-#include "lib/checked.h"
-#include "lib/hash.h"
-#include "lib/list.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+
+#include <sys/mman.h>
+
+#include "lib/checked.h"
+#include "lib/hash.h"
+#include "lib/list.h"
 
 struct backing {
     int fd;
@@ -90,8 +91,7 @@ static struct page *page_find(struct fake_mem *m, uint64_t addr)
 {
     struct hash_node *n;
 
-    hash_for_each_match(n, &m->pages, hash_u64(0, addr))
-    {
+    hash_for_each_match (n, &m->pages, hash_u64(0, addr)) {
         struct page *p = hash_entry(n, struct page, node);
 
         if (p->addr == addr)
@@ -129,8 +129,7 @@ void fake_mem_free(struct fake_mem *m)
     if (!m)
         return;
     pages_drop(m, 0, UINT64_MAX & PAGE_MASK);
-    list_for_each_entry_safe(r, tmp, &m->ranges, link)
-    {
+    list_for_each_entry_safe (r, tmp, &m->ranges, link) {
         list_del_init(&r->link);
         backing_put(r->file);
         free(r);
@@ -143,8 +142,7 @@ static struct range *range_find(struct fake_mem *m, uint64_t addr)
 {
     struct range *r;
 
-    list_for_each_entry(r, &m->ranges, link)
-    {
+    list_for_each_entry (r, &m->ranges, link) {
         if (addr >= r->start && addr < r->end)
             return r;
     }
@@ -171,8 +169,7 @@ static void range_insert(struct fake_mem *m, struct range *new)
 {
     struct range *r;
 
-    list_for_each_entry(r, &m->ranges, link)
-    {
+    list_for_each_entry (r, &m->ranges, link) {
         if (r->start > new->start)
             break;
     }
@@ -184,10 +181,10 @@ static void ranges_merge(struct fake_mem *m)
 {
     struct range *r, *tmp, *last = NULL;
 
-    list_for_each_entry_safe(r, tmp, &m->ranges, link)
-    {
+    list_for_each_entry_safe (r, tmp, &m->ranges, link) {
         if (last && last->end == r->start && last->prot == r->prot && last->shared == r->shared &&
-            last->file == r->file && (!r->file || last->offset + (last->end - last->start) == r->offset)) {
+            last->file == r->file &&
+            (!r->file || last->offset + (last->end - last->start) == r->offset)) {
             last->end = r->end;
             list_del_init(&r->link);
             backing_put(r->file);
@@ -214,8 +211,7 @@ int fake_mem_unmap(struct fake_mem *m, uint64_t addr, uint64_t len)
         return -EINVAL;
     range_split(m, addr);
     range_split(m, addr + len);
-    list_for_each_entry_safe(r, tmp, &m->ranges, link)
-    {
+    list_for_each_entry_safe (r, tmp, &m->ranges, link) {
         if (r->start >= addr && r->end <= addr + len) {
             list_del_init(&r->link);
             backing_put(r->file);
@@ -275,8 +271,7 @@ int fake_mem_protect(struct fake_mem *m, uint64_t addr, uint64_t len, uint32_t p
         return -EINVAL;
     range_split(m, addr);
     range_split(m, addr + len);
-    list_for_each_entry(r, &m->ranges, link)
-    {
+    list_for_each_entry (r, &m->ranges, link) {
         if (r->start >= addr && r->end <= addr + len)
             r->prot = prot;
     }
@@ -372,8 +367,8 @@ static struct page *page_touch(struct fake_mem *m, struct range *r, uint64_t add
         }
     }
     if (r->file && r->shared) {
-        p->data = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, r->file->fd,
-                       (off_t)offset);
+        p->data =
+            mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, r->file->fd, (off_t)offset);
         if (p->data == MAP_FAILED)
             p->data = mmap(NULL, PAGE_SIZE, PROT_READ, MAP_SHARED, r->file->fd, (off_t)offset);
         if (p->data == MAP_FAILED)
@@ -434,16 +429,14 @@ struct fake_mem *fake_mem_fork(struct fake_mem *m)
     struct hash_node *n;
     struct range *r;
 
-    list_for_each_entry(r, &m->ranges, link)
-    {
+    list_for_each_entry (r, &m->ranges, link) {
         struct range *copy = must_calloc(sizeof(*copy));
 
         *copy = *r;
         backing_get(copy->file);
         list_add_tail(&child->ranges, &copy->link);
     }
-    hash_for_each(n, &m->pages)
-    {
+    hash_for_each (n, &m->pages) {
         struct page *p = hash_entry(n, struct page, node), *copy;
 
         if (p->mapped)

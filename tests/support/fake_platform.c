@@ -6,18 +6,22 @@
  */
 #include "tests/support/fake_platform.h"
 
-#include "lib/list.h"
-#include "platform/gate_policy.h"
-#include "tests/support/fake_memory.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 
-enum { FP_SIZE = 512 };
+#include <sys/syscall.h>
+
+#include "platform/gate_policy.h"
+
+#include "lib/list.h"
+#include "tests/support/fake_memory.h"
+
+enum {
+    FP_SIZE = 512
+};
 #define FAKE_STUB_START 0x6fff00000000ull
 #define FAKE_STUB_END   (FAKE_STUB_START + 0x1000000)
 
@@ -97,8 +101,7 @@ static void events_forget(struct plat *p, const struct plat_thread *th)
 {
     struct queued *q, *tmp;
 
-    list_for_each_entry_safe(q, tmp, &p->events, link)
-    {
+    list_for_each_entry_safe (q, tmp, &p->events, link) {
         if (q->ev.thread == th) {
             list_del_init(&q->link);
             free(q);
@@ -158,8 +161,7 @@ static bool run_programs(struct plat *p)
 
     if (!p->program)
         return false;
-    list_for_each_entry(th, &p->threads, link)
-    {
+    list_for_each_entry (th, &p->threads, link) {
         if (th->state == FAKE_RUNNING && p->program(th, p->program_arg))
             return true;
     }
@@ -253,8 +255,7 @@ static void fake_interrupt(struct plat_thread *th)
     else if (th->state == FAKE_AT_GATE) {
         struct queued *q;
 
-        list_for_each_entry(q, &th->as->p->events, link)
-        {
+        list_for_each_entry (q, &th->as->p->events, link) {
             if (q->ev.thread == th)
                 th->context_wanted = true;
         }
@@ -307,7 +308,8 @@ static void fake_resume(struct plat_thread *th)
         enter_context(th);
 }
 
-/* -- threads, processes, address spaces ---------------------------------------------------------- */
+/* -- threads, processes, address spaces ----------------------------------------------------------
+ */
 
 static struct plat_as *as_make(struct plat *p, struct fake_mem *mem)
 {
@@ -424,8 +426,7 @@ static void fake_process_kill(struct plat_thread *th)
     uint64_t proc = th->proc;
     struct plat_thread *t, *tmp;
 
-    list_for_each_entry_safe(t, tmp, &p->threads, link)
-    {
+    list_for_each_entry_safe (t, tmp, &p->threads, link) {
         if (t->proc == proc)
             thread_free(t);
     }
@@ -448,7 +449,8 @@ static void *fake_thread_owner(struct plat_thread *th)
     return th->owner;
 }
 
-/* -- memory -------------------------------------------------------------------------------------- */
+/* -- memory --------------------------------------------------------------------------------------
+ */
 
 static bool touches_stub(uint64_t addr, uint64_t len)
 {
@@ -496,8 +498,7 @@ static int fake_remap(struct plat_as *as, uint64_t old_addr, uint64_t old_len, u
 
     if (!err)
         err = check_range(as, new_addr, new_len);
-    return err ? err
-               : fake_mem_remap(as->mem, old_addr, old_len, new_addr, new_len, dontunmap);
+    return err ? err : fake_mem_remap(as->mem, old_addr, old_len, new_addr, new_len, dontunmap);
 }
 
 static int fake_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advice)
@@ -524,7 +525,8 @@ static int64_t fake_write(struct plat_as *as, const struct plat_seg *segs, size_
     return fake_mem_copy(as->mem, segs, n, u.out, len, true);
 }
 
-/* -- accounting and end ---------------------------------------------------------------------------- */
+/* -- accounting and end
+ * ---------------------------------------------------------------------------- */
 
 static uint64_t fake_thread_cputime(struct plat_thread *th)
 {
@@ -536,7 +538,8 @@ static uint64_t fake_process_cputime(struct plat_thread *th)
     struct plat_thread *t;
     uint64_t sum = 0;
 
-    list_for_each_entry(t, &th->as->p->threads, link) sum += t->proc == th->proc ? t->cputime : 0;
+    list_for_each_entry (t, &th->as->p->threads, link)
+        sum += t->proc == th->proc ? t->cputime : 0;
     return sum;
 }
 
@@ -551,8 +554,10 @@ static void fake_shutdown(struct plat *p)
     struct plat_thread *th, *th_tmp;
     struct plat_as *as, *as_tmp;
 
-    list_for_each_entry_safe(th, th_tmp, &p->threads, link) thread_free(th);
-    list_for_each_entry_safe(as, as_tmp, &p->spaces, link) as_free(as);
+    list_for_each_entry_safe (th, th_tmp, &p->threads, link)
+        thread_free(th);
+    list_for_each_entry_safe (as, as_tmp, &p->spaces, link)
+        as_free(as);
     while (!list_empty(&p->events)) {
         struct queued *q = list_first(&p->events, struct queued, link);
 
@@ -596,7 +601,8 @@ static const struct plat_ops fake_ops = {
     .shutdown = fake_shutdown,
 };
 
-/* -- the test's side ---------------------------------------------------------------------------------- */
+/* -- the test's side
+ * ---------------------------------------------------------------------------------- */
 
 struct plat *fake_platform_new(void)
 {
@@ -625,8 +631,7 @@ struct plat_thread *fake_thread(struct plat *p, uint64_t id)
 {
     struct plat_thread *th;
 
-    list_for_each_entry(th, &p->threads, link)
-    {
+    list_for_each_entry (th, &p->threads, link) {
         if (th->id == id)
             return th;
     }
@@ -682,7 +687,8 @@ size_t fake_thread_count(struct plat *p)
     struct plat_thread *th;
     size_t n = 0;
 
-    list_for_each_entry(th, &p->threads, link) n++;
+    list_for_each_entry (th, &p->threads, link)
+        n++;
     return n;
 }
 

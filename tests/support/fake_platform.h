@@ -10,13 +10,18 @@
  *
  * fake_syscall raises the call and pumps until the thread runs again, so contexts (signals, clone,
  * execve) are played through. A call that blocks gives FAKE_BLOCKED; fake_result tells later how it
- * ended. Where several fake threads are to run by themselves, give them a program (fake_set_program).
+ * ended. Where several fake threads are to run by themselves, give them a program
+ * (fake_set_program).
  *
  * Not thread safe. Everything is freed by plat_ops->shutdown.
  */
 #include "platform/platform.h"
 
-enum fake_state { FAKE_RUNNING, FAKE_AT_GATE, FAKE_IN_CONTEXT };
+enum fake_state {
+    FAKE_RUNNING,
+    FAKE_AT_GATE,
+    FAKE_IN_CONTEXT
+};
 
 #define FAKE_BLOCKED INT64_MIN       /* the call is still at the gate */
 #define FAKE_GONE    (INT64_MIN + 1) /* the thread ended in the call */
@@ -27,7 +32,8 @@ struct plat *fake_platform_new(void);
 void fake_set_pump(struct plat *p, void (*pump)(void *arg), void *arg);
 /* Called for a RUNNING thread when the event queue is empty; it raises one event (or does nothing
  * when the thread just computes, and returns false). */
-void fake_set_program(struct plat *p, bool (*program)(struct plat_thread *th, void *arg), void *arg);
+void fake_set_program(struct plat *p, bool (*program)(struct plat_thread *th, void *arg),
+                      void *arg);
 
 /* Raises a call of a RUNNING thread and pumps. */
 int64_t fake_syscall(struct plat_thread *th, uint64_t nr, uint64_t a0, uint64_t a1, uint64_t a2,

@@ -13,8 +13,6 @@
  * seccomp(2) makes is therefore 2, which the sentry knows. Messages before the filter are text: the
  * memory map, or "!name number" for a failed call.
  */
-#include "platform/stub/page.h"
-
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/mman.h>
@@ -22,11 +20,18 @@
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
+#include "platform/stub/page.h"
+
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-enum { FD_SOCKET = 0, FD_PROC = 1, ENOSYS_NR = 38, SIG_KILL = 9 };
+enum {
+    FD_SOCKET = 0,
+    FD_PROC = 1,
+    ENOSYS_NR = 38,
+    SIG_KILL = 9
+};
 
 static long call6(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -121,13 +126,14 @@ static void send_maps(void)
     check("write", CALL(SYS_write, FD_SOCKET, text, n, 0));
 }
 
-#define LOAD(field)   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (field))
-#define EQ(v, t, f)   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (v), (t), (f))
-#define SET(v, t, f)  BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (v), (t), (f))
-#define RETURN(v)     BPF_STMT(BPF_RET | BPF_K, (v))
-#define DATA(member)  ((unsigned int)__builtin_offsetof(struct seccomp_data, member))
+#define LOAD(field)  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (field))
+#define EQ(v, t, f)  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (v), (t), (f))
+#define SET(v, t, f) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (v), (t), (f))
+#define RETURN(v)    BPF_STMT(BPF_RET | BPF_K, (v))
+#define DATA(member) ((unsigned int)__builtin_offsetof(struct seccomp_data, member))
 
-/* Everything asks the sentry, except the stub's own return from a signal; foreign ABIs get ENOSYS. */
+/* Everything asks the sentry, except the stub's own return from a signal; foreign ABIs get ENOSYS.
+ */
 static void set_filter(void)
 {
     static const struct sock_filter code[] = {

@@ -1,39 +1,41 @@
 /*
- * The contract of platform.h: every case runs on the fake platform and on user-notify, and must give
- * the same result on both.
+ * The contract of platform.h: every case runs on the fake platform and on user-notify, and must
+ * give the same result on both.
  */
-#include "tests/unit/platform/world.h"
-
-#include "abi/errno.h"
-#include "platform/gate_policy.h"
-#include "tests/support/fake_platform.h"
-#include "tests/support/test.h"
-
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define CONTRACT(name)                                                                             \
-    static void name(struct world *w);                                                             \
-    TEST(name##_fake)                                                                              \
-    {                                                                                              \
-        struct world w;                                                                            \
-        ck_assert(world_start(&w, true));                                                          \
-        name(&w);                                                                                  \
-        world_stop(&w);                                                                            \
-    }                                                                                              \
-    END_TEST                                                                                       \
-    TEST(name##_unotify)                                                                           \
-    {                                                                                              \
-        struct world w;                                                                            \
-        if (!world_start(&w, false))                                                               \
-            return;                                                                                \
-        name(&w);                                                                                  \
-        world_stop(&w);                                                                            \
-    }                                                                                              \
-    END_TEST                                                                                       \
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "abi/errno.h"
+
+#include "platform/gate_policy.h"
+
+#include "tests/support/fake_platform.h"
+#include "tests/support/test.h"
+#include "tests/unit/platform/world.h"
+
+#define CONTRACT(name)                    \
+    static void name(struct world *w);    \
+    TEST(name##_fake)                     \
+    {                                     \
+        struct world w;                   \
+        ck_assert(world_start(&w, true)); \
+        name(&w);                         \
+        world_stop(&w);                   \
+    }                                     \
+    END_TEST                              \
+    TEST(name##_unotify)                  \
+    {                                     \
+        struct world w;                   \
+        if (!world_start(&w, false))      \
+            return;                       \
+        name(&w);                         \
+        world_stop(&w);                   \
+    }                                     \
+    END_TEST                              \
     static void name(struct world *w)
 
 CONTRACT(call_is_seen_and_answered)
@@ -414,8 +416,8 @@ CONTRACT(host_descriptor_wakes)
     close(fds[1]);
 }
 
-#define CONTRACT_ADD(name)                                                                         \
-    TEST_ADD(name##_fake);                                                                         \
+#define CONTRACT_ADD(name) \
+    TEST_ADD(name##_fake); \
     TEST_ADD(name##_unotify)
 
 TEST_SUITE(platform_contract)

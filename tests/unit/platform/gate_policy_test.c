@@ -2,15 +2,16 @@
  * What the host may execute: the constructors refuse everything that could touch the platform
  * itself, and comparison is exact.
  */
-#include "platform/gate_policy.h"
-
-#include "abi/errno.h"
-#include "platform/platform.h"
-#include "platform/stub/page.h"
-#include "tests/support/test.h"
-
 #include <sys/mman.h>
 #include <sys/syscall.h>
+
+#include "abi/errno.h"
+
+#include "platform/gate_policy.h"
+#include "platform/platform.h"
+#include "platform/stub/page.h"
+
+#include "tests/support/test.h"
 
 TEST(ranges_are_checked)
 {
@@ -39,15 +40,14 @@ TEST(flags_are_checked)
     struct host_call c;
 
     ck_assert_int_eq(host_call_mmap_fixed_anon(0x1000, 4096, 3, flags, UINT64_MAX, 0, &c), 0);
+    ck_assert_int_eq(host_call_mmap_fixed_anon(0x1000, 4096, 3, flags | MAP_NORESERVE, 0, 0, &c),
+                     0);
+    ck_assert_int_eq(host_call_mmap_fixed_anon(0x1000, 4096, 3, flags | MAP_GROWSDOWN, 0, 0, &c),
+                     -EINVAL);
+    ck_assert_int_eq(host_call_mmap_fixed_anon(0x1000, 4096, 3, MAP_PRIVATE | MAP_FIXED, 0, 0, &c),
+                     -EINVAL);
     ck_assert_int_eq(
-        host_call_mmap_fixed_anon(0x1000, 4096, 3, flags | MAP_NORESERVE, 0, 0, &c), 0);
-    ck_assert_int_eq(
-        host_call_mmap_fixed_anon(0x1000, 4096, 3, flags | MAP_GROWSDOWN, 0, 0, &c), -EINVAL);
-    ck_assert_int_eq(
-        host_call_mmap_fixed_anon(0x1000, 4096, 3, MAP_PRIVATE | MAP_FIXED, 0, 0, &c), -EINVAL);
-    ck_assert_int_eq(
-        host_call_mmap_fixed_anon(0x1000, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0, &c),
-        -EINVAL);
+        host_call_mmap_fixed_anon(0x1000, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0, &c), -EINVAL);
     ck_assert_int_eq(host_call_mmap_fixed_anon(0x1000, 4096, 3, flags | MAP_SHARED, 0, 0, &c),
                      -EINVAL);
     ck_assert_int_eq(host_call_mmap_fixed_anon(0x1000, 4096, 8, flags, 0, 0, &c), -EINVAL);

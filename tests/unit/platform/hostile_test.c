@@ -2,29 +2,31 @@
  * Guests that attack the stub, processes that vanish, and a storm of forks, threads and kills. Only
  * on user-notify; looks into its private objects where the interface shows nothing.
  */
-#include "tests/unit/platform/world.h"
-
-#include "abi/errno.h"
-#include "platform/stub/page.h"
-#include "platform/unotify/private.h"
-#include "tests/support/test.h"
-
 #include <signal.h>
 #include <string.h>
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#define UNOTIFY(name)                                                                              \
-    static void name##_body(struct world *w);                                                      \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        struct world w;                                                                            \
-        if (!world_start(&w, false))                                                               \
-            return;                                                                                \
-        name##_body(&w);                                                                           \
-        world_stop(&w);                                                                            \
-    }                                                                                              \
-    END_TEST                                                                                       \
+#include "abi/errno.h"
+
+#include "platform/stub/page.h"
+#include "platform/unotify/private.h"
+
+#include "tests/support/test.h"
+#include "tests/unit/platform/world.h"
+
+#define UNOTIFY(name)                         \
+    static void name##_body(struct world *w); \
+    TEST(name)                                \
+    {                                         \
+        struct world w;                       \
+        if (!world_start(&w, false))          \
+            return;                           \
+        name##_body(&w);                      \
+        world_stop(&w);                       \
+    }                                         \
+    END_TEST                                  \
     static void name##_body(struct world *w)
 
 /* Sends the guest to rip with rax = nr and lets it run. */
@@ -95,10 +97,11 @@ UNOTIFY(sigreturn_from_guest_code)
 
 UNOTIFY(foreign_calls_get_enosys)
 {
-    /* int $0x80; mov %rax, %rbx; mov $0x40000027, %eax; syscall; mov $501, %edi; mov %edi, %eax; syscall */
-    static const uint8_t code[] = {0xcd, 0x80, 0x48, 0x89, 0xc3, 0xb8, 0x27, 0x00, 0x00,
-                                   0x40, 0x0f, 0x05, 0x48, 0x89, 0xc6, 0xbf, 0xf5, 0x01,
-                                   0x00, 0x00, 0x89, 0xf8, 0x0f, 0x05};
+    /* int $0x80; mov %rax, %rbx; mov $0x40000027, %eax; syscall; mov $501, %edi; mov %edi, %eax;
+     * syscall */
+    static const uint8_t code[] = {0xcd, 0x80, 0x48, 0x89, 0xc3, 0xb8, 0x27, 0x00,
+                                   0x00, 0x40, 0x0f, 0x05, 0x48, 0x89, 0xc6, 0xbf,
+                                   0xf5, 0x01, 0x00, 0x00, 0x89, 0xf8, 0x0f, 0x05};
     struct plat_regs regs;
 
     ck_assert_int_eq(plat_write(w->as, GADDR(CODE_ADDR + 0x800), code, sizeof(code)), 0);
@@ -145,7 +148,9 @@ UNOTIFY(process_vanishes_in_context)
 /* Threads and processes in random order; every thread alive at the end still answers. */
 UNOTIFY(storm)
 {
-    enum { MAX = 24 };
+    enum {
+        MAX = 24
+    };
     struct plat_thread *th[MAX + 1] = {w->th};
     unsigned n = 1, seed = 12345;
 
@@ -225,7 +230,8 @@ UNOTIFY(interrupt_storm)
     plat_ops->process_kill(w->th);
 }
 
-/* The guest blocks the kick signal by a frame of its own making: it runs on, and is ended for it. */
+/* The guest blocks the kick signal by a frame of its own making: it runs on, and is ended for it.
+ */
 UNOTIFY(kick_is_blocked)
 {
     uint64_t frame[60] = {0};

@@ -1,12 +1,13 @@
 /*
- * The stub's page as it lies in the embedded ELF file: three syscall instructions, each right before
- * the address that the sentry and the filter compare with, and no writable segment anywhere.
+ * The stub's page as it lies in the embedded ELF file: three syscall instructions, each right
+ * before the address that the sentry and the filter compare with, and no writable segment anywhere.
  */
-#include "platform/stub/page.h"
-#include "tests/support/test.h"
-
 #include <elf.h>
 #include <string.h>
+
+#include "platform/stub/page.h"
+
+#include "tests/support/test.h"
 
 extern const uint8_t zygote_image[], zygote_image_end[];
 

@@ -1,8 +1,8 @@
 #pragma once
 /*
  * A toy guest for the platform tests, the same on every platform. Its one program reads a call from
- * a mailbox (whose address is in r15), makes it, stores the result there, and starts over. The tests
- * play the kernel.
+ * a mailbox (whose address is in r15), makes it, stores the result there, and starts over. The
+ * tests play the kernel.
  *
  *      mailbox: nr, args[6], result        nr WORLD_SPIN: compute for ever
  */

@@ -2,18 +2,18 @@
  * The toy guest of the platform tests (world.h). On a real platform its program is the machine code
  * below; on the fake one world_program does the same to the thread's registers.
  */
-#include "tests/unit/platform/world.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <sys/mman.h>
 
 #include "lib/error.h"
 #include "tests/support/fake_platform.h"
 #include "tests/support/test.h"
+#include "tests/unit/platform/world.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-
-
+/* clang-format off */
 static const uint8_t program[] = {
     0x49, 0x89, 0x47, 0x38, /* loop: mov %rax, 56(%r15) */
     0x49, 0x8b, 0x07,       /*       mov (%r15), %rax */
@@ -28,6 +28,7 @@ static const uint8_t program[] = {
     0x0f, 0x05,             /*       syscall */
     0xeb, 0xd7,             /*       jmp loop */
 };
+/* clang-format on */
 
 struct box {
     uint64_t nr, args[6], result;
