@@ -26,7 +26,9 @@ target_compile_options(flags INTERFACE
   -Wpointer-arith -Wwrite-strings -Wcast-qual -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough
   -Wswitch-enum -Wconversion -Wsign-conversion)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(flags INTERFACE -Wduplicated-cond -Wlogical-op -Werror=override-init)
+  # Text for people is cut to its buffer on purpose.
+  target_compile_options(flags INTERFACE -Wduplicated-cond -Wlogical-op -Werror=override-init
+    -Wno-format-truncation)
   # Both look through the code that the sanitizers add, and misjudge it.
   if(NOT SENTRY_SANITIZE)
     target_compile_options(flags INTERFACE -Wnull-dereference -Wstack-usage=16384)
