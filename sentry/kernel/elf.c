@@ -88,6 +88,8 @@ static int scan_headers(struct file *f, const Elf64_Ehdr *h, const Elf64_Phdr *p
             r = add_load(e, &ph[i], f->inode->size);
         else if (ph[i].p_type == PT_INTERP)
             r = read_interp(f, &ph[i], e);
+        else if (ph[i].p_type == PT_GNU_STACK)
+            e->exec_stack = (ph[i].p_flags & PF_X) != 0;
     }
     if (r == 0 && e->nloads == 0)
         r = -ENOEXEC;

@@ -15,6 +15,7 @@ struct elf_load {
 
 struct elf_info {
     bool dyn; /* ET_DYN: to be placed anywhere */
+    bool exec_stack; /* PT_GNU_STACK asks for an executable stack */
     uint64_t entry, phdr_vaddr; /* 0: the program headers are not mapped */
     uint16_t phnum;
     uint64_t low, high; /* page-aligned span of the loads */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "abi/errno.h"
+#include "abi/misc.h"
 #include "abi/mman.h"
 #include "abi/rlimit.h"
 #include "lib/alloc.h"
@@ -46,9 +47,11 @@ struct loader {
     size_t nreqs;
 };
 
-static uint64_t random_pages(unsigned bits)
+static uint64_t random_pages(const struct loader *l, unsigned bits)
 {
     uint64_t v;
+    if (l->task->personality & LX_ADDR_NO_RANDOMIZE)
+        return 0;
     host_random(&v, sizeof(v));
     return (v & ((1ull << bits) - 1)) * PAGE_SIZE;
 }
@@ -141,7 +144,7 @@ static void place_program(struct loader *l)
     struct elf_info *e = &l->program->elf;
     if (!e->dyn)
         return;
-    uint64_t base = PIE_BASE + random_pages(28);
+    uint64_t base = PIE_BASE + random_pages(l, 28);
     base = base & ~(e->align - 1);
     l->program->bias = base - (e->low & ~(e->align - 1));
 }
@@ -163,14 +166,16 @@ static int place_stack(struct loader *l, uint64_t *ret_top)
 {
     uint64_t size = task_rlimit(l->task, LX_RLIMIT_STACK)->rlim_cur;
     size = page_up(MAX(MIN(size, (uint64_t)STACK_MAX), (uint64_t)STACK_MIN));
-    uint64_t top = LX_TASK_SIZE - PAGE_SIZE - random_pages(16);
+    uint64_t top = LX_TASK_SIZE - PAGE_SIZE - random_pages(l, 16);
     uint64_t start = vma_find_free(l->mm, size + 256 * PAGE_SIZE, top);
     if (start == 0)
         return -ENOMEM;
     top = start + 256 * PAGE_SIZE + size;
-    l->mm->start_stack = top - size;
-    l->mm->stack_limit = size;
-    add_req(l, top - size, top, LX_PROT_READ | LX_PROT_WRITE, NULL, 0);
+    uint32_t prot = LX_PROT_READ | LX_PROT_WRITE;
+    if (l->program->elf.exec_stack)
+        prot |= LX_PROT_EXEC;
+    l->mm->stack_limit = top - size;
+    add_req(l, top - size, top, prot, NULL, 0);
     l->attrs[l->nreqs - 1].flags = VMA_STACK;
     l->attrs[l->nreqs - 1].name = "[stack]";
     *ret_top = top;
@@ -192,7 +197,7 @@ static void set_code_ranges(struct loader *l)
             mm->end_data = end;
         }
     }
-    mm->brk_start = mm->brk = p->elf.high + p->bias + random_pages(13);
+    mm->brk_start = mm->brk = p->elf.high + p->bias + random_pages(l, 13);
 }
 
 /* -- the whole ------------------------------------------------------------------------------------------------- */

@@ -103,7 +103,7 @@ int exec_stack_fill(struct mm *mm, uint64_t stack_top, const char *path, const s
 
     plan(&l, stack_top, path, s);
     size_t bytes = (size_t)(l.top - l.vectors);
-    if (l.vectors < mm->start_stack || bytes > (stack_top - mm->start_stack) / 2)
+    if (l.vectors < mm->stack_limit || bytes > (stack_top - mm->stack_limit) / 2)
         return -E2BIG;
     uint8_t *buf = kalloc(bytes);
     uint64_t *words = kalloc_array(l.nwords, sizeof(uint64_t));
@@ -131,6 +131,7 @@ int exec_stack_fill(struct mm *mm, uint64_t stack_top, const char *path, const s
     kfree(words);
     if (r < 0)
         return r;
+    mm->start_stack = l.vectors;
     *ret_sp = l.vectors;
     return 0;
 }

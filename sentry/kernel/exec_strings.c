@@ -15,7 +15,7 @@
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 
-enum { STRING_MAX = 131072, VECTOR_MAX = 1 << 17, STRINGS_MAX = 6 << 20, POINTERS = 64 };
+enum { STRING_MAX = 131072, VECTOR_MAX = 1 << 17, STRINGS_MAX = 6 << 20, POINTERS = 64, WINDOW = 4096 };
 
 static size_t strings_cap(const struct task *t)
 {
@@ -24,41 +24,67 @@ static size_t strings_cap(const struct task *t)
     return (size_t)MAX(cap, (uint64_t)STRING_MAX);
 }
 
-static int copy_one(struct task *t, gaddr_t at, struct buf *b)
+/* A copied piece of guest memory. Strings of one vector mostly lie side by side, so one copy serves
+ * many of them, and each byte is still copied once. */
+struct window {
+    uint64_t start;
+    size_t len;
+    char bytes[WINDOW];
+};
+
+/* What the window holds from at on, after a copy if need be: bytes, at least 1, or -EFAULT. */
+static int64_t window_at(struct task *t, struct window *w, uint64_t at, const char **ret_bytes)
 {
-    char chunk[1024];
-    size_t total = 0;
-    for (;;) {
-        int64_t n = strncpy_from_user(t, chunk, gaddr_add(at, total), sizeof(chunk));
-        if (n == -ENAMETOOLONG) {
-            int r = buf_append(b, chunk, sizeof(chunk));
-            if (r < 0)
-                return r;
-            total += sizeof(chunk);
-            if (total > STRING_MAX)
-                return -E2BIG;
-            continue;
-        }
-        return n < 0 ? (int)n : buf_append(b, chunk, (size_t)n + 1);
+    if (at < w->start || at - w->start >= w->len) {
+        int64_t n = copy_from_user_partial(t, w->bytes, GADDR(at), sizeof(w->bytes));
+        if (n <= 0)
+            return -EFAULT;
+        w->start = at;
+        w->len = (size_t)n;
     }
+    *ret_bytes = w->bytes + (at - w->start);
+    return (int64_t)(w->len - (at - w->start));
+}
+
+static int copy_one(struct task *t, struct window *w, uint64_t at, struct buf *b)
+{
+    for (size_t total = 0; total < STRING_MAX;) {
+        const char *p;
+        int64_t room = window_at(t, w, at + total, &p);
+        if (room < 0)
+            return (int)room;
+        const char *nul = memchr(p, 0, (size_t)room);
+        size_t n = nul != NULL ? (size_t)(nul - p) + 1 : (size_t)room;
+        int r = buf_append(b, p, n);
+        if (r < 0 || nul != NULL)
+            return r;
+        total += n;
+    }
+    return -E2BIG;
 }
 
 /* Appends the strings of a NULL-terminated vector of guest pointers. */
-static int copy_vector(struct task *t, gaddr_t vec, struct buf *b, uint32_t *ret_n)
+static int copy_vector(struct task *t, struct window *w, gaddr_t vec, struct buf *b, uint32_t *ret_n)
 {
-    uint64_t ptr;
-    uint32_t n = 0;
+    uint64_t ptrs[POINTERS];
+    uint32_t n = 0, have = 0;
     *ret_n = 0;
     if (gaddr_is_null(vec))
         return 0;
     for (;; n++) {
-        if (get_user(t, &ptr, gaddr_add(vec, (uint64_t)n * 8)) < 0)
-            return -EFAULT;
-        if (ptr == 0)
+        uint32_t i = n % POINTERS;
+        if (i == 0 || i >= have) {
+            int64_t got = copy_from_user_partial(t, ptrs + i, gaddr_add(vec, (uint64_t)n * 8),
+                                                 sizeof(ptrs) - i * sizeof(ptrs[0]));
+            if (got < (int64_t)sizeof(ptrs[0]))
+                return -EFAULT;
+            have = i + (uint32_t)((uint64_t)got / sizeof(ptrs[0]));
+        }
+        if (ptrs[i] == 0)
             break;
         if (n >= VECTOR_MAX)
             return -E2BIG;
-        int r = copy_one(t, GADDR(ptr), b);
+        int r = copy_one(t, w, ptrs[i], b);
         if (r < 0)
             return r;
     }
@@ -83,18 +109,22 @@ int exec_copy_strings(struct task *t, gaddr_t argv, gaddr_t envp, struct exec_st
 {
     struct buf b;
     uint32_t argc = 0, envc = 0;
+    struct window *w = kalloc(sizeof(*w));
 
+    if (w == NULL)
+        return -ENOMEM;
     buf_init(&b, strings_cap(t));
-    int r = copy_vector(t, argv, &b, &argc);
+    int r = copy_vector(t, w, argv, &b, &argc);
     if (r == 0 && argc == 0) {
         r = buf_append(&b, "", 1);
         argc = 1;
     }
     if (r == 0)
-        r = copy_vector(t, envp, &b, &envc);
+        r = copy_vector(t, w, envp, &b, &envc);
     if (r == 0)
         r = strings_from_buf(&b, argc, envc, ret_strings);
     buf_done(&b);
+    kfree(w);
     return r;
 }
 

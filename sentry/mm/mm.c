@@ -1,18 +1,16 @@
 /*
- * mm.c: life of an address space, faults, futex keys.
+ * mm.c: life of an address space.
  */
 #include "sentry/mm/mm.h"
 
 #include "abi/errno.h"
 #include "abi/mman.h"
-#include "abi/signal.h"
 #include "lib/alloc.h"
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/memobj.h"
-#include "sentry/mm/user_range.h"
 #include "sentry/mm/vma_tree.h"
 
 /* Below the stack and the vdso, which the host puts at the top. */
@@ -31,9 +29,7 @@ static int mm_alloc(struct mm **ret_mm)
     if (mm == NULL)
         return -ENOMEM;
     mm->ref = 1;
-    rb_init(&mm->vmas, NULL);
-    list_init(&mm->quarantine);
-    wait_queue_init(&mm->quarantine_wait);
+    vma_tree_init(mm);
     *ret_mm = mm;
     return 0;
 }
@@ -84,19 +80,12 @@ void mm_put(struct mm *mm)
     kfree(mm);
 }
 
+/* The host has left out or wiped what MADV_DONTFORK and MADV_WIPEONFORK say. Locks are not inherited. */
 static int dup_vma(struct mm *mm, const struct vma *v)
 {
-    struct vma_attr attr = {v->prot, v->flags, v->file, v->obj, v->offset, v->name};
-    if (v->flags & VMA_DONTFORK)
-        return plat_ops->unmap(mm->as, v->start, v->end - v->start);
-    if (v->flags & VMA_WIPEONFORK) {
-        struct plat_map_req rq = {v->start, v->end - v->start, (uint32_t)v->prot,
-                                  PLAT_MAP_ANON | PLAT_MAP_NORESERVE, -1, 0};
-        int r = plat_ops->map(mm->as, &rq, 1);
-        if (r < 0)
-            return r;
-    }
-    return vma_insert(mm, v->start, v->end, &attr);
+    struct vma_attr attr = {v->prot,   v->flags & ~(uint32_t)VMA_LOCKED, v->file, v->obj,
+                            v->offset, v->name};
+    return v->flags & VMA_DONTFORK ? 0 : vma_insert(mm, v->start, v->end, &attr);
 }
 
 int mm_dup(struct mm *parent, struct plat_as *child_as, struct mm **ret_mm)
@@ -105,17 +94,15 @@ int mm_dup(struct mm *parent, struct plat_as *child_as, struct mm **ret_mm)
     int r = mm_alloc(&mm);
     if (r < 0)
         return r;
-    struct rb_root vmas = mm->vmas;
-    struct list_head *quarantine = &mm->quarantine;
     *mm = *parent;
     mm->ref = 1;
-    mm->vmas = vmas;
     mm->nvmas = 0;
     mm->total = 0;
     mm->locked = 0;
+    mm->def_locked = false;
+    mm->fault_count = 0;
     mm->as = child_as;
-    list_init(quarantine);
-    wait_queue_init(&mm->quarantine_wait);
+    vma_tree_init(mm);
     if (mm->exe != NULL) {
         if (inode_deny_write(mm->exe->inode) == 0)
             (void)file_get(mm->exe);
@@ -129,36 +116,5 @@ int mm_dup(struct mm *parent, struct plat_as *child_as, struct mm **ret_mm)
         return r;
     }
     *ret_mm = mm;
-    return 0;
-}
-
-int mm_fault(struct task *t, int host_signo, int host_code, uint64_t addr, int *ret_code)
-{
-    struct vma *v = mm_find(t->mm, addr);
-    *ret_code = host_code;
-    if (host_signo == LX_SIGSEGV && host_code != LX_SI_KERNEL)
-        *ret_code = v != NULL && !(v->flags & VMA_SPECIAL && v->prot == LX_PROT_NONE)
-                        ? LX_SEGV_ACCERR
-                        : LX_SEGV_MAPERR;
-    return host_signo;
-}
-
-int mm_futex_key(struct task *t, gaddr_t addr, bool shared, struct futex_key *ret_key)
-{
-    if (!user_range_ok(addr.v, 4))
-        return -EFAULT;
-    *ret_key = (struct futex_key){t->mm, addr.v};
-    if (!shared)
-        return 0;
-    struct vma *v = mm_find(t->mm, addr.v);
-    if (v == NULL)
-        return -EFAULT;
-    uint64_t off = v->offset + (addr.v - v->start);
-    if (v->obj != NULL)
-        *ret_key = (struct futex_key){v->obj, off};
-    else if (v->file != NULL && (v->flags & VMA_SHARED))
-        *ret_key = (struct futex_key){v->file->inode, off};
-    else
-        ret_key->off = addr.v | 1; /* not the private key: the two kinds do not meet */
     return 0;
 }

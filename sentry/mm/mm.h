@@ -31,11 +31,12 @@ enum vma_flags {
 };
 
 struct vma {
-    struct rb_node node; /* mm.vmas, by start; augmented with the largest gap below in the subtree */
+    struct rb_node node; /* mm.vmas, by start; augmented */
     uint64_t start, end; /* page aligned, end exclusive */
     uint64_t prot;       /* LX_PROT_* */
     uint32_t flags;
-    uint64_t max_gap; /* augmentation */
+    /* augmentation: extent of the subtree, and the largest gap inside of it */
+    uint64_t sub_start, sub_end, max_gap;
     struct file *file;   /* counted; NULL for anonymous */
     struct memobj *obj;  /* counted; shared anonymous memory, else NULL */
     uint64_t offset;     /* bytes into file or obj of start */
@@ -59,7 +60,9 @@ struct mm {
     size_t auxv_len;
     struct list_head quarantine;
     struct wait_queue quarantine_wait; /* something was released */
-    bool def_locked;
+    bool def_locked;      /* mlockall(MCL_FUTURE) */
+    uint64_t fault_addr;  /* the last fault that the tree could not explain, and how often it */
+    uint32_t fault_count; /* came in a row */
 };
 
 /* A fresh mm around a new plat_as with only the special vmas. */
@@ -73,6 +76,7 @@ int mm_dup(struct mm *parent, struct plat_as *child_as, struct mm **ret_mm) MUST
 struct vma *mm_find(struct mm *mm, uint64_t addr);       /* the vma that contains addr, or NULL */
 struct vma *mm_find_from(struct mm *mm, uint64_t addr);  /* the first vma with end > addr, or NULL */
 struct vma *vma_next(struct vma *v);
+struct vma *vma_prev(struct vma *v);
 struct vma *mm_first(struct mm *mm);
 
 /* What mmap of a file yields; filled by file_ops->map. Exactly one of obj / host_fd is used. */
@@ -128,6 +132,5 @@ struct exec_strings { /* one heap block of NUL-terminated strings */
 int exec_load(struct task *t, struct file *file, const char *path, struct exec_strings *argv_envp,
               struct exec_image *ret_image) MUST_CHECK;
 
-#ifdef SENTRY_DEBUG
+/* Every invariant of the tree and the sums, by KASSERT: for tests and fuzz targets. */
 void mm_check(const struct mm *mm);
-#endif

@@ -6,6 +6,12 @@
 
 #include "sentry/mm/mm.h"
 
+/* The tree's side of a fixed private anonymous mapping that t then makes itself (SYS_HOST). */
+int mm_mmap_by_thread(struct task *t, struct mm *mm, const struct mmap_args *a) MUST_CHECK;
+/* 0, -EPERM (may not lock at all) or -EAGAIN (RLIMIT_MEMLOCK). */
+int mm_may_lock(const struct task *t, const struct mm *mm, uint64_t more) MUST_CHECK;
+/* The largest private writable request that is not refused at once. */
+uint64_t mm_commit_max(void);
 /* Changes the tree; the host's protection is changed by the caller's own call (SYS_HOST). */
 int mm_protect(struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot) MUST_CHECK;
 /* *ret_host: the host has to be told too. */

@@ -61,10 +61,26 @@ static int set_flag(struct mm *mm, uint64_t addr, uint64_t end, uint32_t set, ui
         return r;
     for (struct vma *v = mm_find_from(mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
         if (!(v->flags & VMA_SPECIAL))
-            v->flags = (v->flags & ~clear) | set;
+            vma_set_flags(mm, v, (v->flags & ~clear) | set);
     }
     vma_merge_range(mm, addr, end);
     return 0;
+}
+
+/* What a fork does with the range: noted here for the child's tree, done by the host. */
+static int advise_fork(struct mm *mm, uint64_t addr, uint64_t end, int advice)
+{
+    bool dontfork = advice == LX_MADV_DONTFORK || advice == LX_MADV_DOFORK;
+    uint32_t flag = dontfork ? VMA_DONTFORK : VMA_WIPEONFORK;
+    bool set = advice == LX_MADV_DONTFORK || advice == LX_MADV_WIPEONFORK;
+
+    if (vma_overlaps_special(mm, addr, end))
+        return -EINVAL;
+    for (struct vma *v = mm_find_from(mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
+        if (advice == LX_MADV_WIPEONFORK && (v->file != NULL || (v->flags & VMA_SHARED)))
+            return -EINVAL;
+    }
+    return set_flag(mm, addr, end, set ? flag : 0, set ? 0 : flag);
 }
 
 /* MADV_REMOVE: a hole in the object behind a shared mapping. */
@@ -74,6 +90,8 @@ static int remove_range(struct mm *mm, uint64_t addr, uint64_t end)
         uint64_t from = MAX(v->start, addr), to = MIN(v->end, end);
         uint64_t off = v->offset + (from - v->start);
         int r = -EINVAL;
+        if ((v->flags & VMA_SHARED) && v->file != NULL && !file_writable(v->file))
+            return -EACCES;
         if (v->obj != NULL)
             r = memobj_punch(v->obj, off, to - from);
         else if (v->file != NULL && (v->flags & VMA_SHARED) && v->file->ops->fallocate != NULL)
@@ -92,8 +110,10 @@ int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_
     *ret_host = false;
     if (!page_aligned(addr))
         return -EINVAL;
-    if (end < addr || end > LX_TASK_SIZE)
+    if (end < addr || (len != 0 && end == addr))
         return -EINVAL;
+    if (end > LX_TASK_SIZE)
+        return -ENOMEM;
     switch (advice) {
     case LX_MADV_NORMAL:
     case LX_MADV_RANDOM:
@@ -117,13 +137,14 @@ int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_
             return -EINVAL;
         break;
     case LX_MADV_DONTFORK:
-        return set_flag(mm, addr, end, VMA_DONTFORK, 0);
     case LX_MADV_DOFORK:
-        return set_flag(mm, addr, end, 0, VMA_DONTFORK);
     case LX_MADV_WIPEONFORK:
-        return set_flag(mm, addr, end, VMA_WIPEONFORK, 0);
     case LX_MADV_KEEPONFORK:
-        return set_flag(mm, addr, end, 0, VMA_WIPEONFORK);
+        *ret_host = len != 0;
+        return len != 0 ? advise_fork(mm, addr, end, advice) : 0;
+    case LX_MADV_HWPOISON:
+    case LX_MADV_SOFT_OFFLINE:
+        return -EPERM;
     case LX_MADV_REMOVE:
         return remove_range(mm, addr, end);
     default:

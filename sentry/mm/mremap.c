@@ -7,7 +7,9 @@
 #include "abi/mman.h"
 #include "abi/rlimit.h"
 #include "lib/checked.h"
+#include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
+#include "sentry/mm/memobj.h"
 #include "sentry/mm/mm_ops.h"
 #include "sentry/mm/vma_tree.h"
 
@@ -21,7 +23,42 @@ static struct vma_attr attr_of(const struct vma *v, uint64_t addr)
 
 static int check_growth(const struct task *t, const struct mm *mm, uint64_t more)
 {
-    return mm->total + more > task_rlimit(t, LX_RLIMIT_AS)->rlim_cur ? -ENOMEM : 0;
+    uint64_t total;
+    if (!checked_add(mm->total, more, &total) || total > task_rlimit(t, LX_RLIMIT_AS)->rlim_cur)
+        return -ENOMEM;
+    return more > mm_commit_max() ? -ENOMEM : 0;
+}
+
+/* A second mapping of a shared object, for old_len 0. */
+static int map_again(struct mm *mm, const struct vma_attr *attr, uint64_t addr, uint64_t len)
+{
+    struct map_backing backing = {.host_fd = -1};
+    struct plat_map_req rq = {.addr = addr, .len = len, .prot = (uint32_t)attr->prot,
+                              .flags = PLAT_MAP_SHARED, .offset = attr->offset};
+    int r = 0;
+    if (attr->file != NULL)
+        r = attr->file->ops->map(attr->file, true, attr->prot, &backing);
+    else
+        backing.obj = memobj_get(attr->obj);
+    if (r < 0)
+        return r;
+    rq.host_fd = backing.host_fd;
+    if (backing.obj != NULL)
+        r = memobj_host_fd(backing.obj, &rq.host_fd);
+    if (r == 0)
+        r = plat_ops->map(mm->as, &rq, 1);
+    memobj_put(backing.obj);
+    return r;
+}
+
+static int split_for_move(struct mm *mm, uint64_t old, uint64_t old_end, uint64_t to, uint64_t to_end)
+{
+    int r = vma_split_at(mm, to);
+    if (r == 0)
+        r = vma_split_at(mm, to_end);
+    if (r == 0)
+        r = vma_split_at(mm, old);
+    return r < 0 ? r : vma_split_at(mm, old_end);
 }
 
 /* Moves [old, old+old_len) of v to new_addr with new_len; the target range is free or about to be replaced. */
@@ -29,29 +66,31 @@ static int64_t move_vma(struct mm *mm, struct vma *v, uint64_t old, uint64_t old
                         uint64_t new_addr, uint64_t new_len, bool dontunmap)
 {
     struct vma_attr attr = attr_of(v, old);
-    int r = vma_split_at(mm, new_addr);
-    if (r == 0)
-        r = vma_split_at(mm, new_addr + new_len);
-    if (r == 0)
-        r = vma_split_at(mm, old);
-    if (r == 0)
-        r = vma_split_at(mm, old + old_len);
-    if (r < 0)
-        return r;
-    /* References of attr must outlive the carving of v: the new vma is made first, elsewhere than v. */
-    vma_carve(mm, new_addr, new_addr + new_len);
-    r = vma_insert(mm, new_addr, new_addr + new_len, &attr);
-    if (r < 0)
-        return r;
-    r = plat_ops->remap(mm->as, old, old_len, new_addr, new_len, dontunmap);
-    if (r < 0) {
-        r = vma_split_at(mm, new_addr) < 0 || vma_split_at(mm, new_addr + new_len) < 0 ? -ENOMEM : r;
+    bool keep = dontunmap || old_len == 0;
+    attr.flags &= ~(uint32_t)(VMA_HEAP | VMA_STACK);
+    attr.name = NULL;
+    /* References that live on while v is carved. */
+    struct file *file = attr.file != NULL ? file_get(attr.file) : NULL;
+    struct memobj *obj = attr.obj != NULL ? memobj_get(attr.obj) : NULL;
+    int r = split_for_move(mm, old, old + old_len, new_addr, new_addr + new_len);
+    if (r == 0 && old_len != 0)
+        r = plat_ops->remap(mm->as, old, old_len, new_addr, new_len, dontunmap);
+    else if (r == 0)
+        r = map_again(mm, &attr, new_addr, new_len);
+    if (r == 0) {
         vma_carve(mm, new_addr, new_addr + new_len);
-        return r;
+        if (!keep)
+            vma_carve(mm, old, old + old_len);
+        r = vma_insert(mm, new_addr, new_addr + new_len, &attr);
+        if (r < 0)
+            (void)plat_ops->unmap(mm->as, new_addr, new_len);
+    } else {
+        vma_merge_range(mm, old, old + old_len);
+        vma_merge_range(mm, new_addr, new_addr + new_len);
     }
-    if (!dontunmap && old_len != 0)
-        vma_carve(mm, old, old + old_len);
-    return (int64_t)new_addr;
+    file_put(file);
+    memobj_put(obj);
+    return r < 0 ? r : (int64_t)new_addr;
 }
 
 static int64_t shrink(struct mm *mm, uint64_t old, uint64_t old_len, uint64_t new_len)
@@ -74,6 +113,21 @@ static int64_t grow_in_place(struct mm *mm, struct vma *v, uint64_t old, uint64_
     if (r == 0)
         r = vma_insert(mm, old + old_len, old + new_len, &attr);
     return r < 0 ? r : (int64_t)old;
+}
+
+/* Growing a file mapping or a locked one has limits of its own. */
+static int check_vma(const struct task *t, const struct mm *mm, const struct vma *v, uint64_t old,
+                     uint64_t old_len, uint64_t new_len)
+{
+    uint64_t end;
+    if (new_len <= old_len)
+        return 0;
+    if ((v->file != NULL || v->obj != NULL) &&
+        !checked_add(v->offset + (old - v->start), new_len, &end))
+        return -EINVAL;
+    if ((v->flags & VMA_LOCKED) && mm_may_lock(t, mm, new_len - old_len) < 0)
+        return -EAGAIN;
+    return check_growth(t, mm, new_len - old_len);
 }
 
 static int check_remap(struct mm *mm, uint64_t old, uint64_t old_len, uint64_t new_len,
@@ -121,10 +175,12 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
         return -EFAULT;
     if (new_len == old_len && !fixed)
         return (int64_t)old;
-    r = check_growth(t, mm, new_len > old_len ? new_len - old_len : 0);
+    r = check_vma(t, mm, v, old, old_len, new_len);
+    if (r == 0 && (flags & LX_MREMAP_DONTUNMAP))
+        r = check_growth(t, mm, new_len);
     if (r < 0)
         return r;
-    if (!fixed && old + old_len == v->end && new_len > old_len && old <= LX_TASK_SIZE - new_len &&
+    if (!fixed && old_len != 0 && old + old_len == v->end && new_len > old_len && old <= LX_TASK_SIZE - new_len &&
         !vma_overlaps(mm, old + old_len, old + new_len))
         return grow_in_place(mm, v, old, old_len, new_len);
     if (!(flags & LX_MREMAP_MAYMOVE))
@@ -139,7 +195,11 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
             return -EFAULT;
     }
     if (!(flags & LX_MREMAP_FIXED)) {
-        new_addr = vma_find_free(mm, new_len, mm->mmap_top);
+        bool hint = (flags & LX_MREMAP_DONTUNMAP) && new_addr >= MM_MMAP_MIN && page_aligned(new_addr) &&
+                    new_addr <= LX_TASK_SIZE - new_len &&
+                    !vma_overlaps(mm, new_addr, new_addr + new_len);
+        if (!hint)
+            new_addr = vma_find_free(mm, new_len, mm->mmap_top);
         if (new_addr == 0)
             return -ENOMEM;
     }
@@ -158,10 +218,20 @@ static int brk_grow(struct task *t, struct mm *mm, uint64_t from, uint64_t to)
     int r = check_growth(t, mm, to - from);
     if (r < 0)
         return r;
-    if (to > LX_TASK_SIZE || vma_overlaps(mm, from, to + PAGE_SIZE))
+    if (mm->def_locked) {
+        attr.flags |= VMA_LOCKED;
+        if (mm_may_lock(t, mm, to - from) < 0)
+            return -ENOMEM;
+    }
+    if (to >= LX_TASK_SIZE - PAGE_SIZE || vma_overlaps(mm, from, to + PAGE_SIZE))
         return -ENOMEM;
     r = plat_ops->map(mm->as, &rq, 1);
-    return r < 0 ? r : vma_insert(mm, from, to, &attr);
+    if (r < 0)
+        return r;
+    r = vma_insert(mm, from, to, &attr);
+    if (r < 0)
+        (void)plat_ops->unmap(mm->as, from, to - from);
+    return r;
 }
 
 uint64_t mm_brk(struct task *t, struct mm *mm, uint64_t brk)

@@ -1,8 +1,10 @@
 /*
  * vma_tree.c: vmas of an mm, ordered by address in a red-black tree.
  *
- * Ranges never overlap. The free-range search walks down from the top over the tree's order; an address space
- * has a few hundred vmas at most in practice, and the walk costs nanoseconds a vma.
+ * Ranges never overlap. Each node carries the extent of its subtree and the largest gap between two vmas
+ * inside of it, so the highest free range of a wanted size is found in one descent, however many
+ * vmas a guest makes. Ranges in quarantine are few: a candidate that touches one is dropped and the
+ * search goes on below it. The sums of the mm (total, locked) are kept here and nowhere else.
  */
 #include "sentry/mm/vma_tree.h"
 
@@ -10,6 +12,7 @@
 #include "abi/mman.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/memobj.h"
@@ -29,7 +32,7 @@ struct vma *vma_next(struct vma *v)
     return vma_of(rb_next(&v->node));
 }
 
-static struct vma *vma_prev(struct vma *v)
+struct vma *vma_prev(struct vma *v)
 {
     return vma_of(rb_prev(&v->node));
 }
@@ -56,25 +59,84 @@ struct vma *mm_find(struct mm *mm, uint64_t addr)
     return v != NULL && v->start <= addr ? v : NULL;
 }
 
+static void vma_update(struct rb_node *node)
+{
+    struct vma *v = vma_of(node), *l = vma_of(node->left), *r = vma_of(node->right);
+    uint64_t gap = 0;
+    v->sub_start = l != NULL ? l->sub_start : v->start;
+    v->sub_end = r != NULL ? r->sub_end : v->end;
+    if (l != NULL)
+        gap = MAX(l->max_gap, v->start - l->sub_end);
+    if (r != NULL)
+        gap = MAX(gap, MAX(r->max_gap, r->sub_start - v->end));
+    v->max_gap = gap;
+}
+
+void vma_tree_init(struct mm *mm)
+{
+    rb_init(&mm->vmas, vma_update);
+    list_init(&mm->quarantine);
+    wait_queue_init(&mm->quarantine_wait);
+}
+
+/* An untouched stack counts little for RLIMIT_AS, although all of it is mapped from the start. */
+uint64_t vma_charge(const struct vma *v)
+{
+    uint64_t len = v->end - v->start;
+    if (v->flags & VMA_SPECIAL)
+        return 0;
+    return v->flags & VMA_STACK ? MIN(len, MM_STACK_CHARGED) : len;
+}
+
+static void account(struct mm *mm, const struct vma *v)
+{
+    mm->total += vma_charge(v);
+    mm->locked += v->flags & VMA_LOCKED ? v->end - v->start : 0;
+}
+
+static void unaccount(struct mm *mm, const struct vma *v)
+{
+    mm->total -= vma_charge(v);
+    mm->locked -= v->flags & VMA_LOCKED ? v->end - v->start : 0;
+}
+
+static void set_end(struct mm *mm, struct vma *v, uint64_t end)
+{
+    unaccount(mm, v);
+    v->end = end;
+    account(mm, v);
+    rb_update_path(&mm->vmas, &v->node);
+}
+
+void vma_set_flags(struct mm *mm, struct vma *v, uint32_t flags)
+{
+    unaccount(mm, v);
+    v->flags = flags;
+    account(mm, v);
+}
+
 static void link_vma(struct mm *mm, struct vma *v)
 {
     struct rb_node *parent = NULL, **slot = &mm->vmas.top;
     while (*slot != NULL) {
+        struct vma *o = vma_of(*slot);
+        KASSERT(v->end <= o->start || o->end <= v->start);
         parent = *slot;
-        slot = v->start < vma_of(parent)->start ? &parent->left : &parent->right;
+        slot = v->start < o->start ? &parent->left : &parent->right;
     }
+    v->sub_start = v->start;
+    v->sub_end = v->end;
+    v->max_gap = 0;
     rb_link(&mm->vmas, &v->node, parent, slot);
     mm->nvmas++;
-    if (!(v->flags & VMA_SPECIAL))
-        mm->total += v->end - v->start;
+    account(mm, v);
 }
 
 static void free_vma(struct mm *mm, struct vma *v)
 {
     rb_erase(&mm->vmas, &v->node);
     mm->nvmas--;
-    if (!(v->flags & VMA_SPECIAL))
-        mm->total -= v->end - v->start;
+    unaccount(mm, v);
     file_put(v->file);
     memobj_put(v->obj);
     kfree(v);
@@ -115,7 +177,7 @@ static struct vma_attr attr_at(const struct vma *v, uint64_t addr)
 static bool mergeable(const struct vma *a, const struct vma *b)
 {
     if (a->end != b->start || a->prot != b->prot || a->flags != b->flags || a->file != b->file ||
-        a->obj != b->obj || a->name != b->name || (a->flags & VMA_SPECIAL))
+        a->obj != b->obj || a->name != b->name || (a->flags & (VMA_SPECIAL | VMA_STACK)))
         return false;
     if (a->file != NULL || a->obj != NULL)
         return a->offset + (a->end - a->start) == b->offset;
@@ -129,10 +191,8 @@ static bool merge_next(struct mm *mm, struct vma *v)
     if (n == NULL || !mergeable(v, n))
         return false;
     uint64_t end = n->end;
-    uint64_t grown = n->end - n->start;
     free_vma(mm, n);
-    v->end = end;
-    mm->total += grown;
+    set_end(mm, v, end);
     return true;
 }
 
@@ -169,9 +229,7 @@ int vma_split_at(struct mm *mm, uint64_t addr)
     int r = new_vma(mm, addr, v->end, &attr, &upper);
     if (r < 0)
         return r;
-    if (!(v->flags & VMA_SPECIAL))
-        mm->total -= v->end - addr;
-    v->end = addr;
+    set_end(mm, v, addr);
     link_vma(mm, upper);
     return 0;
 }
@@ -214,41 +272,43 @@ bool vma_covers(struct mm *mm, uint64_t start, uint64_t end)
     return v != NULL;
 }
 
-/* The last vma that starts below addr. */
-static struct vma *last_below(struct mm *mm, uint64_t addr)
+/* The highest gap of len bytes in [low, high), which is free but for the subtree of n. */
+static bool gap_search(struct rb_node *n, uint64_t low, uint64_t high, uint64_t len,
+                       uint64_t *ret_addr)
 {
-    struct rb_node *n = mm->vmas.top;
-    struct vma *best = NULL;
-    while (n != NULL) {
-        struct vma *v = vma_of(n);
-        if (v->start < addr) {
-            best = v;
-            n = n->right;
-        } else {
-            n = n->left;
-        }
+    struct vma *v = vma_of(n);
+    if (high <= low || high - low < len)
+        return false;
+    if (v == NULL) {
+        *ret_addr = high - len;
+        return true;
     }
-    return best;
+    bool below = v->sub_start > low && v->sub_start - low >= len;
+    bool above = v->sub_end < high && high - v->sub_end >= len;
+    if (!below && !above && v->max_gap < len)
+        return false;
+    return gap_search(n->right, MAX(low, v->end), high, len, ret_addr) ||
+           gap_search(n->left, low, MIN(high, v->start), len, ret_addr);
+}
+
+uint64_t vma_find_range(struct mm *mm, uint64_t len, uint64_t align, uint64_t low, uint64_t high)
+{
+    uint64_t want, addr;
+    if (!checked_add(len, align - PAGE_SIZE, &want))
+        return 0;
+    while (gap_search(mm->vmas.top, low, high, want, &addr)) {
+        addr = (addr + (want - len)) & ~(align - 1);
+        const struct quarantine *q = quarantine_find(mm, addr, addr + len);
+        if (q == NULL)
+            return addr;
+        high = q->start;
+    }
+    return 0;
 }
 
 uint64_t vma_find_free(struct mm *mm, uint64_t len, uint64_t top)
 {
-    uint64_t high = top;
-    struct vma *v = last_below(mm, top);
-
-    for (;;) {
-        uint64_t low = v != NULL ? v->end : 0;
-        while (high >= low && high - low >= len && high >= len && high - len >= MM_MMAP_MIN) {
-            struct quarantine *q = quarantine_find(mm, high - len, high);
-            if (q == NULL)
-                return high - len;
-            high = q->start;
-        }
-        if (v == NULL || v->start < len)
-            return 0;
-        high = MIN(high, v->start);
-        v = vma_prev(v);
-    }
+    return vma_find_range(mm, len, PAGE_SIZE, MM_MMAP_MIN, top);
 }
 
 /* -- quarantine -------------------------------------------------------------------------------------------- */
@@ -283,4 +343,29 @@ void mm_quarantine_release(struct mm *mm, struct task *t)
         kfree(q);
     }
     wait_queue_wake(&mm->quarantine_wait, 0);
+}
+
+/* -- invariants -------------------------------------------------------------------------------------------- */
+
+void mm_check(const struct mm *mm)
+{
+    uint64_t total = 0, locked = 0, end = 0;
+    uint32_t n = 0;
+    struct rb_node *node;
+
+    KASSERT(rb_check(&mm->vmas) >= 0);
+    rb_for_each (node, &mm->vmas) {
+        struct vma *v = vma_of(node);
+        uint64_t sub_start = v->sub_start, sub_end = v->sub_end, max_gap = v->max_gap;
+        KASSERT(v->start < v->end && v->start >= end && v->end <= LX_TASK_SIZE);
+        KASSERT(page_aligned(v->start) && page_aligned(v->end) && page_aligned(v->offset));
+        KASSERT(!(v->flags & VMA_SHARED) || v->file != NULL || v->obj != NULL);
+        vma_update(node);
+        KASSERT(sub_start == v->sub_start && sub_end == v->sub_end && max_gap == v->max_gap);
+        total += vma_charge(v);
+        locked += v->flags & VMA_LOCKED ? v->end - v->start : 0;
+        end = v->end;
+        n++;
+    }
+    KASSERT(total == mm->total && locked == mm->locked && n == mm->nvmas);
 }

@@ -10,6 +10,15 @@
 enum { MM_MAX_VMAS = 65530 };
 #define MM_MMAP_MIN 0x10000ull /* vm.mmap_min_addr */
 
+#define MM_STACK_CHARGED 0x21000ull
+#define MM_STACK_GUARD   0x100000ull
+
+void vma_tree_init(struct mm *mm);
+/* Changes the flags of a linked vma and the sums that depend on them. */
+void vma_set_flags(struct mm *mm, struct vma *v, uint32_t flags);
+/* Bytes of v that count in mm->total. */
+uint64_t vma_charge(const struct vma *v);
+
 /* What a mapping is, without its range. */
 struct vma_attr {
     uint64_t prot;
@@ -33,6 +42,8 @@ bool vma_overlaps(struct mm *mm, uint64_t start, uint64_t end);
 bool vma_overlaps_special(struct mm *mm, uint64_t start, uint64_t end);
 /* The whole range is mapped (no hole). */
 bool vma_covers(struct mm *mm, uint64_t start, uint64_t end);
+/* The highest free range of len bytes inside [low, high), aligned to a power of two >= PAGE_SIZE; 0: none. */
+uint64_t vma_find_range(struct mm *mm, uint64_t len, uint64_t align, uint64_t low, uint64_t high);
 /* The highest free range of len bytes that ends at or below top, never below MM_MMAP_MIN; 0: none. */
 uint64_t vma_find_free(struct mm *mm, uint64_t len, uint64_t top);
 

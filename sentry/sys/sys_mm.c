@@ -6,17 +6,18 @@
 
 #include "abi/errno.h"
 #include "abi/mman.h"
-#include "abi/rlimit.h"
 #include "lib/checked.h"
 #include "platform/gate_policy.h"
 #include "sentry/fs/file.h"
-#include "sentry/kernel/cred.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm_ops.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/mm/vma_tree.h"
 #include "sentry/sys/sys.h"
+
+/* Larger requests go through the platform, which learns whether the host refuses. */
+#define BY_THREAD_MAX (1ull << 30)
 
 /* The range is about to be unmapped by another thread's own call: that thread is made to show itself. */
 static struct sys_res wait_quarantine(struct task *t)
@@ -35,9 +36,20 @@ static struct sys_res map_result(struct task *t, int64_t r)
     return r == -EAGAIN ? wait_quarantine(t) : sys_ret(r);
 }
 
+/* A fixed private anonymous mapping: one trip through the gate instead of the platform's helper. */
+static bool mmap_by_thread(const struct mmap_args *m, const struct sys_args *a,
+                           struct host_call *ret_call)
+{
+    const uint64_t want = LX_MAP_FIXED | LX_MAP_PRIVATE | LX_MAP_ANONYMOUS;
+    return (m->flags & ~(uint64_t)LX_MAP_NORESERVE) == want && m->len <= BY_THREAD_MAX &&
+           host_call_mmap_fixed_anon(a->v[0], a->v[1], a->v[2], a->v[3], a->v[4], a->v[5],
+                                     ret_call) == 0;
+}
+
 struct sys_res sys_mmap(struct task *t, const struct sys_args *a)
 {
     struct mmap_args m = {a->v[0], a->v[1], a->v[2], a->v[3], NULL, a->v[5]};
+    struct host_call call;
 
     if (!page_aligned(m.offset))
         return sys_ret(-EINVAL);
@@ -47,6 +59,10 @@ struct sys_res sys_mmap(struct task *t, const struct sys_args *a)
             return sys_ret(-EBADF);
     } else {
         m.offset = 0;
+    }
+    if (mmap_by_thread(&m, a, &call)) {
+        int err = mm_mmap_by_thread(t, t->mm, &m);
+        return err < 0 ? map_result(t, err) : sys_host(t, &call);
     }
     int64_t r = mm_mmap(t, t->mm, &m);
     file_put(m.file);
@@ -70,14 +86,35 @@ struct sys_res sys_munmap(struct task *t, const struct sys_args *a)
     return sys_host(t, &call);
 }
 
+/* PROT_GROWSDOWN: from the start of the stack on; the call that the thread would make is another. */
+static int64_t protect_stack(struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot)
+{
+    const uint64_t grows = LX_PROT_GROWSDOWN | LX_PROT_GROWSUP;
+    if ((prot & grows) == grows || !page_aligned(addr))
+        return -EINVAL;
+    const struct vma *v = mm_find(mm, addr);
+    if (v == NULL)
+        return -ENOMEM;
+    if (!(v->flags & VMA_STACK) || (prot & LX_PROT_GROWSUP))
+        return -EINVAL;
+    uint64_t start = v->start, n = addr - start + page_up(len);
+    prot &= ~grows;
+    int r = mm_protect(mm, start, n, prot);
+    return r < 0 ? r : plat_ops->protect(mm->as, start, n, (uint32_t)prot & 7);
+}
+
 struct sys_res sys_mprotect(struct task *t, const struct sys_args *a)
 {
     struct host_call call;
-    int r = mm_protect(t->mm, a->v[0], a->v[1], a->v[2]);
-    if (r < 0 || a->v[1] == 0)
+    uint64_t addr = a->v[0], len = a->v[1], prot = a->v[2];
+
+    if (prot & (LX_PROT_GROWSDOWN | LX_PROT_GROWSUP))
+        return sys_ret(protect_stack(t->mm, addr, len, prot));
+    int r = mm_protect(t->mm, addr, len, prot);
+    if (r < 0 || len == 0)
         return sys_ret(r);
-    if (host_call_mprotect(a->v[0], a->v[1], (uint32_t)a->v[2], &call) < 0)
-        return sys_ret(-EINVAL);
+    if ((prot & LX_PROT_SEM) || host_call_mprotect(addr, len, (uint32_t)prot, &call) < 0)
+        return sys_ret(plat_ops->protect(t->mm->as, addr, page_up(len), (uint32_t)prot & 7));
     return sys_host(t, &call);
 }
 
@@ -113,7 +150,7 @@ struct sys_res sys_msync(struct task *t, const struct sys_args *a)
         return sys_ret(-EINVAL);
     if (!page_aligned(addr) || (flags & (LX_MS_ASYNC | LX_MS_SYNC)) == (LX_MS_ASYNC | LX_MS_SYNC))
         return sys_ret(-EINVAL);
-    if (end < addr)
+    if (end < addr || (a->v[1] != 0 && end == addr))
         return sys_ret(-ENOMEM);
     if (end == addr)
         return sys_ret(0);
@@ -122,6 +159,12 @@ struct sys_res sys_msync(struct task *t, const struct sys_args *a)
     for (struct vma *v = mm_find(t->mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
         if ((flags & LX_MS_INVALIDATE) && (v->flags & VMA_LOCKED))
             return sys_ret(-EBUSY);
+        if ((flags & LX_MS_SYNC) && (v->flags & VMA_SHARED) && v->file != NULL &&
+            v->file->ops->fsync != NULL) {
+            int r = v->file->ops->fsync(v->file, true);
+            if (r < 0)
+                return sys_ret(r);
+        }
     }
     return sys_ret(0);
 }
@@ -165,17 +208,16 @@ static uint64_t locked_in(struct mm *mm, uint64_t start, uint64_t end, bool want
 static int lock_range(struct task *t, uint64_t addr, uint64_t len, bool lock)
 {
     struct mm *mm = t->mm;
-    uint64_t start = page_down(addr), end = page_up(addr + len);
-    uint64_t max = task_rlimit(t, LX_RLIMIT_MEMLOCK)->rlim_cur;
+    uint64_t start = page_down(addr), end;
 
-    if (addr + len < addr)
-        return -EINVAL;
+    if (lock && mm_may_lock(t, mm, 0) == -EPERM)
+        return -EPERM;
+    if (!checked_add(addr, len, &end) || end > LX_TASK_SIZE)
+        return checked_add(addr, len, &end) ? -ENOMEM : -EINVAL;
+    end = page_up(end);
     if (len == 0)
         return 0;
-    if (lock && max == 0 && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
-        return -EPERM;
-    uint64_t more = locked_in(mm, start, end, false);
-    if (lock && mm->locked + more > max && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
+    if (lock && mm_may_lock(t, mm, locked_in(mm, start, end, false)) < 0)
         return -ENOMEM;
     if (!vma_covers(mm, start, end))
         return -ENOMEM;
@@ -184,9 +226,10 @@ static int lock_range(struct task *t, uint64_t addr, uint64_t len, bool lock)
         r = vma_split_at(mm, end);
     if (r < 0)
         return r;
-    mm->locked = lock ? mm->locked + more : mm->locked - locked_in(mm, start, end, true);
-    for (struct vma *v = mm_find_from(mm, start); v != NULL && v->start < end; v = vma_next(v))
-        v->flags = lock ? v->flags | VMA_LOCKED : v->flags & ~(uint32_t)VMA_LOCKED;
+    for (struct vma *v = mm_find_from(mm, start); v != NULL && v->start < end; v = vma_next(v)) {
+        if (!(v->flags & VMA_SPECIAL))
+            vma_set_flags(mm, v, lock ? v->flags | VMA_LOCKED : v->flags & ~(uint32_t)VMA_LOCKED);
+    }
     vma_merge_range(mm, start, end);
     return 0;
 }
@@ -210,23 +253,21 @@ struct sys_res sys_munlock(struct task *t, const struct sys_args *a)
 
 static void lock_all(struct mm *mm, bool lock)
 {
-    mm->locked = lock ? mm->total : 0;
     for (struct vma *v = mm_first(mm); v != NULL; v = vma_next(v)) {
         if (!(v->flags & VMA_SPECIAL))
-            v->flags = lock ? v->flags | VMA_LOCKED : v->flags & ~(uint32_t)VMA_LOCKED;
+            vma_set_flags(mm, v, lock ? v->flags | VMA_LOCKED : v->flags & ~(uint32_t)VMA_LOCKED);
     }
 }
 
 struct sys_res sys_mlockall(struct task *t, const struct sys_args *a)
 {
     uint32_t flags = sys_uint(a, 0);
-    uint64_t max = task_rlimit(t, LX_RLIMIT_MEMLOCK)->rlim_cur;
     if (flags == 0 || (flags & ~(uint32_t)(LX_MCL_CURRENT | LX_MCL_FUTURE | LX_MCL_ONFAULT)) ||
         flags == LX_MCL_ONFAULT)
         return sys_ret(-EINVAL);
-    if (max == 0 && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
+    if (mm_may_lock(t, t->mm, 0) == -EPERM)
         return sys_ret(-EPERM);
-    if ((flags & LX_MCL_CURRENT) && t->mm->total > max && !cred_capable(t->cred, CAP_IPC_LOCK_NR))
+    if ((flags & LX_MCL_CURRENT) && mm_may_lock(t, t->mm, t->mm->total - MIN(t->mm->total, t->mm->locked)) < 0)
         return sys_ret(-ENOMEM);
     t->mm->def_locked = (flags & LX_MCL_FUTURE) != 0;
     if (flags & LX_MCL_CURRENT)
