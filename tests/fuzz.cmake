@@ -21,6 +21,6 @@ foreach(file ${fuzz_files})
     set_tests_properties(fuzz-replay/${name} PROPERTIES LABELS fuzz-replay TIMEOUT 60)
   endif()
   # libFuzzer's entry point has no header of its own.
-  target_compile_options(fuzz_${name} PRIVATE -Wno-missing-prototypes)
+  set_source_files_properties("${file}" PROPERTIES COMPILE_OPTIONS "-Wno-missing-prototypes")
   target_link_libraries(fuzz_${name} PRIVATE ${layers} flags)
 endforeach()

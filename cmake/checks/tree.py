@@ -91,7 +91,8 @@ def check_size():
         lines = text(path).splitlines()
         if len(lines) > MAX_FILE:
             yield path, f"{len(lines)} lines, at most {MAX_FILE}"
-        if not path.endswith(".c"):
+        # A test may list its cases at length.
+        if not path.endswith(".c") or path.startswith("tests/"):
             continue
         start = None
         for number, line in enumerate(lines, 1):
