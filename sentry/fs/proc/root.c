@@ -1,4 +1,5 @@
 /* The top directory of /proc. */
+#include "sentry/fs/flock.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
@@ -18,6 +19,12 @@ static int thread_self_link(struct gen_inode *gi, struct buf *out)
 
     (void)gi;
     return t ? buf_printf(out, "%u/task/%u", t->group->pid, t->pid) : -ENOENT;
+}
+
+static int proc_show_locks(struct gen_inode *gi, struct buf *out)
+{
+    (void)gi;
+    return locks_show(out);
 }
 
 static int show_version(struct gen_inode *gi, struct buf *out)
@@ -56,7 +63,7 @@ static const struct gen_node root_children[] = {
     GEN_TEXT("buddyinfo", "Node 0, zone   Normal      0      0      0      0      0      0      0"
                           "      0      0      0      0 \n"),
     GEN_TEXT("modules", ""),
-    GEN_TEXT("locks", ""),
+    GEN_FILE("locks", proc_show_locks),
     GEN_TEXT("misc", ""),
     GEN_TEXT("execdomains", "0-0\tLinux           \t[kernel]\n"),
     GEN_TEXT("cgroups",
