@@ -72,8 +72,11 @@ void file_put(struct file *f)
     if (!f)
         return;
     KASSERT(f->ref > 0);
-    if (--f->ref > 0)
+    if (--f->ref > 0) {
+        if (UNLIKELY(f->ref == f->inflight))
+            scm_suspect();
         return;
+    }
     f->next_dead = dead;
     dead = f;
     if (releasing)

@@ -8,6 +8,10 @@
  * with ref == inflight; take away the references that the queues of candidates hold; who has some
  * left is reachable from outside, and so is what its queue holds; the queues of the rest are
  * emptied, which frees them. A connection that was not accepted yet belongs to its listener.
+ *
+ * A walk costs as much as there are sockets in flight, so it is made when a socket is closed only
+ * if some file has lost its last reference from outside since the last walk (file_put tells), and
+ * with many sockets in flight only when their number has doubled.
  */
 #include "sentry/net/socket.h"
 
@@ -19,7 +23,21 @@
 #include <string.h>
 
 static struct list_head inflight_socks = {&inflight_socks, &inflight_socks};
-static uint32_t inflight_files;
+static uint32_t inflight_files, inflight_count, collect_at;
+static bool suspected;
+
+#define COLLECT_ALWAYS 256u
+
+void scm_suspect(void)
+{
+    suspected = true;
+}
+
+void scm_collect_if_due(void)
+{
+    if (suspected && (inflight_count <= COLLECT_ALWAYS || inflight_count >= collect_at))
+        scm_collect();
+}
 
 uint32_t scm_inflight(void)
 {
@@ -31,8 +49,10 @@ void scm_fds_attach(struct scm_fds *fds)
     for (uint32_t i = 0; i < fds->n; i++) {
         struct unix_sock *sk = file_socket(fds->files[i]);
 
-        if (fds->files[i]->inflight++ == 0 && sk)
+        if (fds->files[i]->inflight++ == 0 && sk) {
             list_add_tail(&inflight_socks, &sk->gc_link);
+            inflight_count++;
+        }
         inflight_files++;
     }
 }
@@ -43,8 +63,10 @@ void scm_fds_detach(struct scm_fds *fds)
         struct unix_sock *sk = file_socket(fds->files[i]);
 
         KASSERT(fds->files[i]->inflight > 0);
-        if (--fds->files[i]->inflight == 0 && sk)
+        if (--fds->files[i]->inflight == 0 && sk) {
             list_del_init(&sk->gc_link);
+            inflight_count--;
+        }
         inflight_files--;
     }
 }
@@ -165,6 +187,7 @@ void scm_collect(void)
     if (running || list_empty(&inflight_socks))
         return;
     running = true;
+    suspected = false;
     list_init(&candidates);
     list_init(&todo);
     list_init(&live);
@@ -194,5 +217,6 @@ void scm_collect(void)
     }
     if (!list_empty(&candidates))
         collect_garbage(&candidates);
+    collect_at = inflight_count * 2;
     running = false;
 }

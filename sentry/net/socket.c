@@ -162,7 +162,7 @@ void unix_sock_release(struct unix_sock *sk)
 static void socket_release(struct file *f)
 {
     unix_sock_release(f->priv);
-    scm_collect();
+    scm_collect_if_due();
 }
 
 int unix_shutdown(struct unix_sock *sk, int how)

@@ -166,4 +166,8 @@ void scm_fds_put(struct scm_fds *fds);
 int scm_fds_dup(const struct scm_fds *fds, struct scm_fds **ret_fds) MUST_CHECK;
 /* Finds sockets that only queued messages refer to, and empties their queues. */
 void scm_collect(void);
+/* The same if there is reason to and it was not done just now: when a socket is closed. */
+void scm_collect_if_due(void);
+/* The last reference to a file from outside of queues has gone. */
+void scm_suspect(void);
 uint32_t scm_inflight(void);
