@@ -1,5 +1,5 @@
 # Sourced by the end-to-end scripts: paths, and one line per check. A script ends with `finish`.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sentry=${SENTRY:-$top/build/bin/sentry}

@@ -1,3 +1,4 @@
+/* guest: glibc-only */
 /* Positions, holes, truncation, append, vectors. */
 #include "facts.h"
 
