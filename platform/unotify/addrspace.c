@@ -161,6 +161,22 @@ int unotify_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advice)
 /* -- copies
  * ------------------------------------------------------------------------------------------ */
 
+/* A guest address where the host wants a pointer, and a source where iovec is not const. */
+static void *remote_base(uint64_t addr)
+{
+    return (void *)(uintptr_t)addr; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static void *source_base(const void *buf)
+{
+    union {
+        const void *in;
+        void *out;
+    } u = {.in = buf};
+
+    return u.out;
+}
+
 static int64_t vm_copy(pid_t tid, struct iovec *local, struct iovec *remote, size_t n, bool write)
 {
     int64_t got = write ? process_vm_writev(tid, local, 1, remote, n, 0)
@@ -169,7 +185,7 @@ static int64_t vm_copy(pid_t tid, struct iovec *local, struct iovec *remote, siz
     return got < 0 ? -errno : got;
 }
 
-static int64_t as_copy(struct plat_as *as, const struct plat_seg *segs, size_t n, uint8_t *buf,
+static int64_t as_copy(struct plat_as *as, const struct plat_seg *segs, size_t n, void *buf,
                        size_t len, bool write)
 {
     struct plat_thread *th = as->helper && !as->helper->proc->dead ? as->helper : NULL;
@@ -180,12 +196,12 @@ static int64_t as_copy(struct plat_as *as, const struct plat_seg *segs, size_t n
     if (!th)
         return -EFAULT;
     for (size_t i = 0; i < n && done < len;) {
-        struct iovec remote[MAX_VEC], local = {.iov_base = buf + done};
+        struct iovec remote[MAX_VEC], local = {.iov_base = (uint8_t *)buf + done};
         size_t k = 0;
         int64_t got;
 
         for (; i < n && k < MAX_VEC && done + local.iov_len < len; i++, k++) {
-            remote[k].iov_base = (void *)(uintptr_t)segs[i].addr;
+            remote[k].iov_base = remote_base(segs[i].addr);
             remote[k].iov_len = MIN(segs[i].len, len - done - local.iov_len);
             local.iov_len += remote[k].iov_len;
         }
@@ -209,19 +225,19 @@ int64_t unotify_read(struct plat_as *as, const struct plat_seg *segs, size_t n, 
 int64_t unotify_write(struct plat_as *as, const struct plat_seg *segs, size_t n, const void *buf,
                       size_t len)
 {
-    return as_copy(as, segs, n, (uint8_t *)(uintptr_t)buf, len, true);
+    return as_copy(as, segs, n, source_base(buf), len, true);
 }
 
 int raw_read(struct plat_thread *th, uint64_t addr, void *buf, size_t len)
 {
-    struct iovec local = {buf, len}, remote = {(void *)(uintptr_t)addr, len};
+    struct iovec local = {buf, len}, remote = {remote_base(addr), len};
 
     return vm_copy(th->tid, &local, &remote, 1, false) == (int64_t)len ? 0 : -EFAULT;
 }
 
 int raw_write(struct plat_thread *th, uint64_t addr, const void *buf, size_t len)
 {
-    struct iovec local = {(void *)(uintptr_t)buf, len}, remote = {(void *)(uintptr_t)addr, len};
+    struct iovec local = {source_base(buf), len}, remote = {remote_base(addr), len};
 
     return vm_copy(th->tid, &local, &remote, 1, true) == (int64_t)len ? 0 : -EFAULT;
 }

@@ -49,9 +49,9 @@ _Static_assert(offsetof(struct host_ucontext, regs) == 40 &&
 #define FRAME_RAX  (FRAME_REGS + offsetof(struct plat_regs, rax))
 
 enum {
-    UC_FP_XSTATE_ = 1,
-    UC_SIGCONTEXT_SS_ = 2,
-    UC_STRICT_RESTORE_SS_ = 4
+    FRAME_UC_FP_XSTATE = 1,
+    FRAME_UC_SIGCONTEXT_SS = 2,
+    FRAME_UC_STRICT_RESTORE_SS = 4
 };
 
 /* -- kicks ------------------------------------------------------------------------------------ */
@@ -140,7 +140,7 @@ uint64_t frame_write(struct plat_thread *via, uint32_t slot, const struct plat_r
     struct host_frame f;
 
     memset(&f, 0, sizeof(f));
-    f.uc.flags = UC_FP_XSTATE_ | UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
+    f.uc.flags = FRAME_UC_FP_XSTATE | FRAME_UC_SIGCONTEXT_SS | FRAME_UC_STRICT_RESTORE_SS;
     f.uc.stack_sp = stub_slot_addr(slot) + STUB_SLOT_STACK;
     f.uc.stack_size = STUB_SLOT_SIZE - STUB_SLOT_STACK;
     f.uc.regs = *regs;

@@ -89,10 +89,10 @@ static void init_ids(const struct spawn *s)
     prctl(PR_SET_DUMPABLE, 1);
     if (!put_file("/proc/self/setgroups", "deny"))
         init_fail(s, "/proc/self/setgroups");
-    snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->uid);
+    (void)snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->uid);
     if (!put_file("/proc/self/uid_map", text))
         init_fail(s, "/proc/self/uid_map");
-    snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->gid);
+    (void)snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->gid);
     if (!put_file("/proc/self/gid_map", text))
         init_fail(s, "/proc/self/gid_map");
 }
@@ -108,8 +108,8 @@ static void init_time(const struct spawn *s)
     }
     if (unshare(CLONE_NEWTIME) < 0)
         init_fail(s, "time namespace");
-    snprintf(text, sizeof(text), "monotonic %lld %lld\nboottime %lld %lld\n", (long long)sec,
-             (long long)nsec, (long long)sec, (long long)nsec);
+    (void)snprintf(text, sizeof(text), "monotonic %lld %lld\nboottime %lld %lld\n", (long long)sec,
+                   (long long)nsec, (long long)sec, (long long)nsec);
     if (off && !put_file("/proc/self/timens_offsets", text))
         init_fail(s, "/proc/self/timens_offsets");
 }
@@ -160,7 +160,7 @@ static NORETURN void init_exec(const struct spawn *s, const char *name, int fd0,
     char count[16], arg0[2] = {name[0], 0};
     char *argv[] = {arg0, count, NULL}, *envp[] = {NULL};
 
-    snprintf(count, sizeof(count), "%u", s->slots);
+    (void)snprintf(count, sizeof(count), "%u", s->slots);
     if (dup2(fd0, 0) < 0 || dup2(fd1, 1) < 0 ||
         syscall(SYS_close_range, 2u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
         init_fail(s, "descriptors");
@@ -174,9 +174,9 @@ static NORETURN void init_main(const struct spawn *s)
     pid_t zygote;
     sigset_t all;
 
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    signal(SIGCHLD, SIG_IGN);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)signal(SIGCHLD, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         init_fail(s, "PDEATHSIG");
     procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -254,7 +254,7 @@ static int init_clone(const struct spawn *s, struct zygote_boot *boot, struct er
 static int boot_error(char *text, struct error *err)
 {
     char *space = strrchr(text, ' ');
-    int code = space ? atoi(space + 1) : EIO;
+    int code = space ? (int)strtol(space + 1, NULL, 10) : EIO;
 
     if (space)
         *space = 0;
@@ -309,7 +309,7 @@ static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, int p
             return error_errno(err, errno, "fetching the gate's descriptor (pidfd_getfd)");
         if (tries % 16 == 15 && poll(&pfd, 1, 0) > 0)
             return boot_message(s, boot, &ignored, err);
-        nanosleep(&pause, NULL);
+        (void)nanosleep(&pause, NULL);
     }
     return error_set(err, ETIMEDOUT, "guest set-up: no listener from the zygote");
 }

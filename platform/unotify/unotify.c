@@ -5,7 +5,7 @@
  * calls next_event; everything else happens in listener.c.
  */
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -77,7 +77,7 @@ static int fp_probe(struct plat *p)
     sample_size = 0;
     if (sigaction(SIGURG, &sa, &old) < 0)
         return -errno;
-    raise(SIGURG);
+    (void)raise(SIGURG);
     __asm__ volatile("" ::: "memory"); /* raise() is declared to call nothing of ours */
     sigaction(SIGURG, &old, NULL);
     if (!sample_size)
@@ -105,6 +105,25 @@ static void range_extend(uint64_t *start, uint64_t *end, uint64_t from, uint64_t
     *end = MAX(*end, to);
 }
 
+/* One line of a memory map: its range; returns the next line, NULL when it is none. */
+static const char *map_line(const char *line, uint64_t *ret_from, uint64_t *ret_to)
+{
+    char *dash, *space;
+
+    *ret_from = strtoull(line, &dash, 16);
+    if (*dash != '-')
+        return NULL;
+    *ret_to = strtoull(dash + 1, &space, 16);
+    return *space == ' ' && strchr(space, '\n') ? strchr(space, '\n') + 1 : NULL;
+}
+
+static bool map_named(const char *line, const char *end, const char *name)
+{
+    const char *found = strstr(line, name);
+
+    return found && found < end;
+}
+
 /* What the zygote was loaded with is unmapped; stub, slots, vvar and vdso stay. */
 static int zygote_empty(struct plat *p, const char *maps)
 {
@@ -113,16 +132,15 @@ static int zygote_empty(struct plat *p, const char *maps)
     int64_t ret;
 
     stub_call_close_all(&calls[n++]);
-    for (const char *line = maps; *line; line = strchr(line, '\n') + 1) {
-        unsigned long long from, to;
-        char name[32] = "";
+    for (const char *line = maps, *next; *line; line = next) {
+        uint64_t from, to;
 
-        if (!strchr(line, '\n') || n > MAX_ZYGOTE_MAPS ||
-            sscanf(line, "%llx-%llx %*s %*s %*s %*s%*[ ]%31[^\n]", &from, &to, name) < 2)
+        next = map_line(line, &from, &to);
+        if (!next || n > MAX_ZYGOTE_MAPS)
             return -EINVAL;
-        if (strncmp(name, "[vvar", 5) == 0)
+        if (map_named(line, next, "[vvar"))
             range_extend(&p->layout.vvar_start, &p->layout.vvar_end, from, to);
-        else if (strcmp(name, "[vdso]") == 0)
+        else if (map_named(line, next, "[vdso]"))
             range_extend(&p->layout.vdso_start, &p->layout.vdso_end, from, to);
         else if (from < STUB_USER_END && (from >= STUB_RANGE_END || to <= STUB_RANGE_START))
             stub_call_munmap_zygote(from, to - from, &calls[n++]);
