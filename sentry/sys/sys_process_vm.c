@@ -1,0 +1,131 @@
+/*
+ * sys_process_vm.c: process_vm_readv and process_vm_writev between processes of the sandbox. Bytes pass
+ * through a kernel buffer, piece by piece; the first fault ends the call with what was moved.
+ */
+#include "lib/compiler.h"
+
+#include "abi/errno.h"
+#include "abi/file.h"
+#include "lib/alloc.h"
+#include "sentry/fs/proc/proc.h"
+#include "sentry/kernel/task.h"
+#include "sentry/mm/mm.h"
+#include "sentry/mm/user_range.h"
+#include "sentry/mm/usercopy.h"
+#include "sentry/sys/sys.h"
+
+enum { IOV_MAX_COUNT = 1024, PIECE = 65536 };
+
+struct vm_copy {
+    struct uio local;
+    struct plat_as *remote_as;
+    bool write; /* to the other process */
+    uint8_t *buf;
+};
+
+/* Moves up to PIECE bytes; fewer than asked for: a fault on either side. */
+static size_t move_piece(struct vm_copy *c, uint64_t addr, size_t n)
+{
+    struct plat_seg seg = {.addr = addr, .len = user_range_len(addr, n)};
+    int64_t got;
+    if (seg.len == 0)
+        return 0;
+    if (c->write) {
+        got = uio_copy_from(&c->local, c->buf, seg.len);
+        if (got <= 0)
+            return 0;
+        seg.len = (size_t)got;
+        got = plat_ops->write(c->remote_as, &seg, 1, c->buf, seg.len);
+    } else {
+        got = plat_ops->read(c->remote_as, &seg, 1, c->buf, seg.len);
+        if (got > 0)
+            got = uio_copy_to(&c->local, c->buf, (size_t)got);
+    }
+    return got > 0 ? (size_t)got : 0;
+}
+
+static int64_t move_all(struct vm_copy *c, const struct lx_iovec *remote, size_t n)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t addr = remote[i].iov_base.v, left = remote[i].iov_len;
+        while (left > 0 && c->local.left > 0) {
+            size_t want = (size_t)MIN(MIN(left, (uint64_t)c->local.left), (uint64_t)PIECE);
+            size_t got = move_piece(c, addr, want);
+            total += (int64_t)got;
+            if (got < want)
+                return total > 0 ? total : -EFAULT;
+            addr += got;
+            left -= got;
+        }
+    }
+    return total;
+}
+
+static int copy_remote_vector(struct task *t, gaddr_t vec, uint64_t count, struct lx_iovec **ret_vec)
+{
+    struct lx_iovec *v;
+    if (count > IOV_MAX_COUNT)
+        return -EINVAL;
+    v = kalloc_array((size_t)count, sizeof(*v));
+    if (v == NULL)
+        return -ENOMEM;
+    int r = copy_from_user(t, v, vec, (size_t)count * sizeof(*v));
+    for (uint64_t i = 0; i < count && r == 0; i++) {
+        if ((int64_t)v[i].iov_len < 0)
+            r = -EINVAL;
+    }
+    if (r < 0) {
+        kfree(v);
+        return r;
+    }
+    *ret_vec = v;
+    return 0;
+}
+
+static int find_remote(const struct task *t, uint32_t pid, struct plat_as **ret_as)
+{
+    const struct task *other = task_by_pid(pid);
+    if (other == NULL || other->mm == NULL || other->mm->as == NULL)
+        return -ESRCH;
+    if (!proc_may_access(t, other))
+        return -EPERM;
+    *ret_as = other->mm->as;
+    return 0;
+}
+
+static struct sys_res process_vm(struct task *t, const struct sys_args *a, bool write)
+{
+    struct vm_copy c = {.write = write};
+    struct lx_iovec *remote = NULL;
+
+    if (a->v[5] != 0)
+        return sys_ret(-EINVAL);
+    int r = uio_init_iovec(&c.local, t, sys_addr(a, 1), a->v[2]);
+    if (r < 0)
+        return sys_ret(r);
+    int64_t n = 0;
+    if (c.local.left > 0) {
+        n = copy_remote_vector(t, sys_addr(a, 3), a->v[4], &remote);
+        if (n == 0)
+            n = find_remote(t, sys_uint(a, 0), &c.remote_as);
+        if (n == 0) {
+            c.buf = kalloc(PIECE);
+            n = c.buf != NULL ? move_all(&c, remote, (size_t)a->v[4]) : -ENOMEM;
+        }
+    }
+    kfree(c.buf);
+    kfree(remote);
+    uio_done(&c.local);
+    return sys_ret(n);
+}
+
+struct sys_res sys_process_vm_readv(struct task *t, const struct sys_args *a)
+{
+    return process_vm(t, a, false);
+}
+
+struct sys_res sys_process_vm_writev(struct task *t, const struct sys_args *a)
+{
+    return process_vm(t, a, true);
+}
