@@ -78,6 +78,8 @@ static void drop(unsigned i)
     file_put(f);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     limits_init();
