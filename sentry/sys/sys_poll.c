@@ -139,6 +139,7 @@ static int poll_put(struct poll_set *ps, struct task *t, gaddr_t ufds)
         ps->iov[i] = (struct lx_iovec){
             gaddr_add(ufds, i * sizeof(struct lx_pollfd) + offsetof(struct lx_pollfd, revents)),
             sizeof(int16_t)};
+    u.one = ps->iov[0]; /* a cursor over one segment keeps it itself */
     return uio_copy_to(&u, ps->revents, len) == (int64_t)len ? 0 : -EFAULT;
 }
 
