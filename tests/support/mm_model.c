@@ -179,6 +179,8 @@ static void do_remap(struct mm_model *m, const struct op *op)
                      (dontunmap ? LX_MREMAP_DONTUNMAP : 0u);
     uint32_t new_len = dontunmap ? op->len : op->len2;
     struct page old[MAX_LEN];
+    if (fixed && op->page2 + new_len > PAGES)
+        return;
     memcpy(old, &m->pages[op->page], op->len * sizeof(old[0]));
     int64_t r = mm_remap(&m->task, m->mm, addr_of(op->page), (uint64_t)op->len * PAGE_SIZE,
                          (uint64_t)new_len * PAGE_SIZE, flags, addr_of(op->page2));
