@@ -7,10 +7,12 @@
  */
 #include "lib/compiler.h"
 
-#include "lib/alloc.h"
-#include "lib/checked.h"
+#include <string.h>
 
 #include "abi/poll.h"
+
+#include "lib/alloc.h"
+#include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/rusage.h"
@@ -19,11 +21,10 @@
 #include "sentry/sys/poll_time.h"
 #include "sentry/sys/sys.h"
 
-#include <string.h>
-
 #define POLL_ALWAYS (LX_POLLERR | LX_POLLHUP)
 
-/* -- time and masks, shared with epoll ---------------------------------------------------------------- */
+/* -- time and masks, shared with epoll
+ * ---------------------------------------------------------------- */
 
 void poll_set_timeout(struct task *t, int64_t ns)
 {
@@ -72,7 +73,8 @@ static uint64_t time_left(struct task *t)
     return task_has_deadline(t) && t->deadline.expires > now ? t->deadline.expires - now : 0;
 }
 
-/* -- poll --------------------------------------------------------------------------------------------- */
+/* -- poll
+ * --------------------------------------------------------------------------------------------- */
 
 /* One allocation: what the guest asked, its answers, and the segments that scatter them. */
 struct poll_set {
@@ -130,7 +132,8 @@ static int poll_scan(struct poll_set *ps, struct task *t, struct poll_table *pt)
 
 static int poll_put(struct poll_set *ps, struct task *t, gaddr_t ufds)
 {
-    struct uio u = {.task = t, .iov = ps->iov, .niov = ps->n, .left = ps->n * sizeof(int16_t)};
+    struct uio u = {
+        .task = t, .iov = ps->iov, .heap = ps->iov, .niov = ps->n, .left = ps->n * sizeof(int16_t)};
     size_t len = u.left;
 
     if (ps->n == 0)
@@ -139,7 +142,6 @@ static int poll_put(struct poll_set *ps, struct task *t, gaddr_t ufds)
         ps->iov[i] = (struct lx_iovec){
             gaddr_add(ufds, i * sizeof(struct lx_pollfd) + offsetof(struct lx_pollfd, revents)),
             sizeof(int16_t)};
-    u.one = ps->iov[0]; /* a cursor over one segment keeps it itself */
     return uio_copy_to(&u, ps->revents, len) == (int64_t)len ? 0 : -EFAULT;
 }
 
@@ -224,7 +226,8 @@ struct sys_res sys_ppoll(struct task *t, const struct sys_args *a)
     return res;
 }
 
-/* -- select --------------------------------------------------------------------------------------------- */
+/* -- select
+ * --------------------------------------------------------------------------------------------- */
 
 #define SELECT_IN  (LX_POLLIN | LX_POLLRDNORM | LX_POLLRDBAND | LX_POLLHUP | LX_POLLERR)
 #define SELECT_OUT (LX_POLLOUT | LX_POLLWRNORM | LX_POLLWRBAND | LX_POLLERR)
