@@ -21,9 +21,10 @@
 
 static const uint8_t zeros[16384];
 
+/* A single segment stands in the uio itself, which may have been copied. */
 static const struct lx_iovec *uio_segments(const struct uio *u)
 {
-    return u->heap ? u->heap : &u->one;
+    return u->niov > 1 ? u->iov : &u->one;
 }
 
 void uio_init_kernel(struct uio *u, void *buf, size_t len)
