@@ -309,7 +309,7 @@ static uint32_t entries_put(struct tree *t, size_t size, struct gofer_out *out)
 {
     uint32_t count = 0;
     const struct host_dirent *e;
-    for (size_t at = 0; at + sizeof(*e) < size; at += e->reclen) {
+    for (size_t at = 0; at + offsetof(struct host_dirent, name) < size; at += e->reclen) {
         e = (const struct host_dirent *)(const void *)(t->entries + at);
         size_t len = strnlen(e->name, e->reclen - offsetof(struct host_dirent, name));
         t->stream.cookie = (uint64_t)e->off;

@@ -380,7 +380,7 @@ static void system_files(void)
            slurp("/proc/sys/kernel/random/boot_id"));
     slurp("/proc/self/limits");
     printf("%s|\n", line_of("Limit "));
-    printf("%s|\n", line_of("Max locked"));
+    printf("%s|\n", line_of("Max realtime timeout"));
     slurp("/proc/self/mounts");
     printf("mounts: root %d, proc %d\n", strstr(buf, " / ") != NULL,
            strstr(buf, " /proc proc ") != NULL);

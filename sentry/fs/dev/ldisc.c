@@ -15,6 +15,8 @@
 #include "sentry/kernel/signal.h"
 #include "sentry/kernel/task.h"
 
+#define TTY_DELIVERED 4096u
+
 void ldisc_init(struct tty *tty)
 {
     static const uint8_t cc[LX_NCCS] = {3,  28, 127, 21, 4,  0,  1, 0, 17, 19,
@@ -255,9 +257,11 @@ void ldisc_flush_input(struct tty *tty)
     wait_queue_wake(&tty->master_wait, LX_POLLOUT);
 }
 
+/* What the master could have read already is not taken back: on Linux it has left the slave. */
 void ldisc_flush_output(struct tty *tty)
 {
-    tty->out_head = tty->out_tail = 0;
+    if (output_used(tty) > TTY_DELIVERED)
+        tty->out_head = tty->out_tail + TTY_DELIVERED;
     if (tty->packet) {
         tty->packet_status |= LX_TIOCPKT_FLUSHWRITE;
         wait_queue_wake(&tty->master_wait, LX_POLLIN | LX_POLLPRI);
