@@ -79,6 +79,12 @@ static void context_finish(struct task *t, bool from_call, int64_t val)
     signal_deliver(t, from_call, val);
     if (t->pth == NULL)
         return;
+    /* A stop signal waited behind the one whose handler was entered. */
+    if (t->group->stop == GROUP_STOPPED) {
+        t->in_syscall = false;
+        task_hold(t, 0);
+        return;
+    }
     context_leave(t);
 }
 
@@ -285,8 +291,10 @@ void dispatch_event(const struct plat_event *ev)
 {
     struct task *t = ev->thread != NULL ? plat_ops->thread_owner(ev->thread) : NULL;
 
-    if (t != NULL)
+    if (t != NULL) {
+        task_get(t);
         log_set_task(t->group->pid, t->pid);
+    }
     switch (ev->kind) {
     case PLAT_EV_NONE:
         host_poll_dispatch();
@@ -311,17 +319,41 @@ void dispatch_event(const struct plat_event *ev)
         break;
     }
     log_set_task(0, 0);
+    task_put(t);
 }
 
 void dispatch_start(struct task *t)
 {
+    task_get(t);
     context_finish(t, false, 0);
+    task_put(t);
+}
+
+/* -- run queue ---------------------------------------------------------------------------------------- */
+
+static void run_queue_add(struct task *t)
+{
+    if (!list_empty(&t->run_link))
+        return;
+    task_get(t);
+    list_add_tail(&run_queue, &t->run_link);
+}
+
+void task_wake(struct task *t)
+{
+    if (t->state == TASK_BLOCKED)
+        run_queue_add(t);
 }
 
 void dispatch_continue(struct task *t)
 {
-    if (t->state != TASK_STOPPED)
-        return;
+    if (t->state == TASK_STOPPED)
+        run_queue_add(t);
+}
+
+/* A stop had held it on its way to guest code. */
+static void run_held(struct task *t)
+{
     t->state = TASK_AT_GATE;
     if (t->in_context)
         context_finish(t, t->in_syscall, t->pending_ret);
@@ -329,23 +361,22 @@ void dispatch_continue(struct task *t)
         gate_return(t, t->pending_ret);
 }
 
-/* -- run queue ---------------------------------------------------------------------------------------- */
-
-void task_wake(struct task *t)
+static void run_queued(struct task *t)
 {
-    if (t->state != TASK_BLOCKED || !list_empty(&t->run_link))
+    if (t->pth == NULL)
         return;
-    task_get(t);
-    list_add_tail(&run_queue, &t->run_link);
+    if (t->state == TASK_STOPPED) {
+        run_held(t);
+    } else if (t->state == TASK_BLOCKED) {
+        task_cancel_waits(t);
+        t->state = TASK_AT_GATE;
+        run_handler(t);
+    }
 }
 
-static void run_woken(struct task *t)
+static bool is_stopped(const struct task *t)
 {
-    if (t->state != TASK_BLOCKED || t->pth == NULL)
-        return;
-    task_cancel_waits(t);
-    t->state = TASK_AT_GATE;
-    run_handler(t);
+    return t->group->stop == GROUP_STOPPED && t->pth != NULL && !t->group->group_exiting;
 }
 
 /*
@@ -357,18 +388,21 @@ static bool run_one(struct list_head *aside)
         return false;
     struct task *t = list_first(&run_queue, struct task, run_link);
     list_del_init(&t->run_link);
-    if (t->group->stop == GROUP_STOPPED && t->pth != NULL && !t->group->group_exiting) {
+    if (is_stopped(t)) {
         list_add_tail(aside, &t->run_link);
         return true;
     }
-    run_woken(t);
+    run_queued(t);
     task_put(t);
     return true;
 }
 
-void dispatch_run_queue(void)
+/* Runs the queue once; true when a group went on whose task had been put aside. */
+static bool run_all(void)
 {
     struct list_head aside;
+    bool again = false;
+
     list_init(&aside);
     do {
         signal_run_fatal();
@@ -380,5 +414,13 @@ void dispatch_run_queue(void)
         struct task *t = list_first(&aside, struct task, run_link);
         list_del_init(&t->run_link);
         list_add_tail(&run_queue, &t->run_link);
+        again |= !is_stopped(t);
     }
+    return again && !kernel.ended && kernel.fatal == NULL;
+}
+
+void dispatch_run_queue(void)
+{
+    while (run_all())
+        ;
 }

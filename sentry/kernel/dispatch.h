@@ -15,7 +15,7 @@ struct plat_event;
 void dispatch_event(const struct plat_event *ev);
 /* Runs everything that was woken and every deferred end, until nothing is left. */
 void dispatch_run_queue(void);
-/* Goes on with a task that a job control stop held back. */
+/* Queues a task that a job control stop held back. */
 void dispatch_continue(struct task *t);
 /* The call in progress ended in whatever way: drops waits, deadline and restart state. */
 void task_call_done(struct task *t);
@@ -39,6 +39,8 @@ void signal_force(struct task *t, const struct lx_siginfo *info);
 /* Builds the frame of one handler on t->regs; false: the stack is not writable (SIGSEGV was forced). */
 bool sigframe_push(struct task *t, const struct lx_sigaction *act, const struct lx_siginfo *info);
 void signal_notify_task(struct task *t);
+/* What signal_dequeue would take; 0: none. */
+int signal_next(struct task *t, uint64_t set);
 void sigpending_init(struct sigpending *p);
 void sigpending_flush(struct sigpending *p);
 struct sighand *sighand_new(void);
@@ -73,7 +75,9 @@ int session_new(struct thread_group *tg) MUST_CHECK;
 int pgrp_join(struct thread_group *tg, uint32_t pgid) MUST_CHECK;
 void pgrp_leave(struct thread_group *tg);
 bool pgrp_is_orphaned(const struct pgrp *pg, const struct thread_group *ignore);
+/* The end of a process may orphan its own group, and those of its children (once they have a new parent). */
 void session_check_orphans(struct thread_group *exiting);
+void session_check_orphan(struct thread_group *child, const struct thread_group *exiting);
 
 /* futex.c */
 void futex_exit_robust(struct task *t);
@@ -81,7 +85,12 @@ int futex_wake_addr(struct task *t, gaddr_t addr, bool shared, uint32_t n);
 
 /* posix_timer.c */
 void posix_timers_exit(struct thread_group *tg);
+/* Exec: timers of timer_create go, interval timers stay. */
+void posix_timers_exec(struct thread_group *tg);
+/* The signal of pt has been put into a queue, is delivered, has left the queue in whatever way. */
+void posix_timer_queued(struct posix_timer *pt);
 void posix_timer_delivered(struct posix_timer *pt, struct lx_siginfo *info);
+void posix_timer_dequeued(struct posix_timer *pt);
 
 /* POSIX timers queue at most one signal each; the timer is told when it is taken. */
 int signal_send_timer(struct thread_group *tg, struct task *only, const struct lx_siginfo *info,

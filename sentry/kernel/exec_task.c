@@ -83,7 +83,7 @@ static void exec_signals(struct task *t, struct sighand *sh)
     t->sighand = sh;
     sighand_reset_caught(sh);
     t->altstack = (struct lx_stack){.ss_flags = LX_SS_DISABLE};
-    posix_timers_exit(t->group);
+    posix_timers_exec(t->group);
 }
 
 static void exec_fields(struct task *t, const struct exec_image *img)

@@ -39,6 +39,7 @@ void task_release_resources(struct task *t)
         list_del_init(&t->run_link);
         task_put(t);
     }
+    sigpending_flush(&t->pending);
     if (t->files != NULL)
         files_put(t->files);
     if (t->fs != NULL)
@@ -79,27 +80,6 @@ static void task_unlink(struct task *t)
     if (t != tg->leader)
         pid_free(t->pid);
     task_put(t); /* the reference of creation */
-}
-
-static void reparent_children(struct thread_group *tg)
-{
-    struct thread_group *child, *tmp, *heir = tg->parent;
-    while (heir != NULL && !heir->child_subreaper && heir != kernel.init)
-        heir = heir->parent;
-    if (heir == NULL)
-        heir = kernel.init;
-    list_for_each_entry_safe (child, tmp, &tg->children, sibling) {
-        list_del_init(&child->sibling);
-        child->parent = heir != tg ? heir : NULL;
-        if (child->parent == NULL)
-            continue;
-        list_add_tail(&heir->children, &child->sibling);
-        if (child->zombie)
-            thread_group_notify_parent(child, child->exit_signal, 0, 0);
-        struct task *leader = child->leader;
-        if (leader != NULL && leader->pdeath_signal != 0 && leader->pth != NULL)
-            signal_send_kernel_task(leader, leader->pdeath_signal);
-    }
 }
 
 void thread_group_reap(struct thread_group *tg)
@@ -168,6 +148,40 @@ void thread_group_notify_parent(struct thread_group *tg, int signo, int code, in
     wait_queue_wake(&parent->child_wait, 0);
 }
 
+/* Tells the parent of a zombie; one that nobody waits for goes at once. */
+static void zombie_report(struct thread_group *tg)
+{
+    struct thread_group *parent = tg->parent;
+    bool reap = parent == NULL || parent->zombie ||
+                (tg->exit_signal == LX_SIGCHLD && parent_ignores(parent));
+    thread_group_notify_parent(tg, tg->exit_signal, 0, 0);
+    if (reap)
+        thread_group_reap(tg);
+}
+
+static void reparent_children(struct thread_group *tg)
+{
+    struct thread_group *child, *tmp, *heir = tg->parent;
+    while (heir != NULL && !heir->child_subreaper && heir != kernel.init)
+        heir = heir->parent;
+    if (heir == NULL)
+        heir = kernel.init;
+    list_for_each_entry_safe (child, tmp, &tg->children, sibling) {
+        list_del_init(&child->sibling);
+        child->parent = heir != tg ? heir : NULL;
+        if (child->parent == NULL)
+            continue;
+        list_add_tail(&heir->children, &child->sibling);
+        struct task *leader = child->leader;
+        if (leader != NULL && leader->pdeath_signal != 0 && leader->pth != NULL)
+            signal_send_kernel_task(leader, leader->pdeath_signal);
+        session_check_orphan(child, tg);
+        child->exit_signal = LX_SIGCHLD;
+        if (child->zombie)
+            zombie_report(child);
+    }
+}
+
 static void become_zombie(struct thread_group *tg)
 {
     tg->zombie = true;
@@ -183,12 +197,7 @@ static void become_zombie(struct thread_group *tg)
         kernel.exit_status = tg->exit_code;
         return;
     }
-    struct thread_group *parent = tg->parent;
-    bool reap = parent == NULL || parent->zombie ||
-                (tg->exit_signal == LX_SIGCHLD && parent_ignores(parent));
-    thread_group_notify_parent(tg, tg->exit_signal, 0, 0);
-    if (reap)
-        thread_group_reap(tg);
+    zombie_report(tg);
 }
 
 void thread_group_exit(struct thread_group *tg, int status)

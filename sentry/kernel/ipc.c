@@ -97,3 +97,10 @@ int64_t ipc_seconds(void)
 {
     return (int64_t)(clock_realtime() / NSEC_PER_SEC);
 }
+
+void ipc_done(void)
+{
+    sem_done();
+    msg_done();
+    shm_done();
+}

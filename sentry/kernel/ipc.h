@@ -38,3 +38,8 @@ void ipc_set(struct lx_ipc_perm *p, const struct lx_ipc_perm *from);
 int64_t ipc_seconds(void);
 /* A process ends: its semaphore adjustments are applied. */
 void ipc_exit(struct thread_group *tg);
+/* Removes everything (kernel_done). */
+void ipc_done(void);
+void sem_done(void);
+void msg_done(void);
+void shm_done(void);

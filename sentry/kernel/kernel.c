@@ -12,12 +12,14 @@
 #include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/hash.h"
+#include "sentry/fs/anon/anon.h"
 #include "sentry/fs/dev/tty.h"
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/exec.h"
 #include "sentry/kernel/exec_task.h"
+#include "sentry/kernel/ipc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/session.h"
@@ -42,6 +44,39 @@ int kernel_init(struct plat *p, struct error *err)
     if (p != NULL)
         plat_ops->layout(p, &kernel.layout);
     return 0;
+}
+
+static struct thread_group *any_live_group(void)
+{
+    struct thread_group *tg;
+    list_for_each_entry (tg, &kernel.groups, all_link) {
+        if (tg != kernel.init && !tg->zombie)
+            return tg;
+    }
+    return NULL;
+}
+
+/* The first process last: it inherits what the others leave. */
+static void end_groups(void)
+{
+    struct thread_group *tg;
+    while ((tg = any_live_group()) != NULL)
+        thread_group_exit(tg, LX_SIGKILL);
+    if (kernel.init != NULL)
+        thread_group_exit(kernel.init, LX_SIGKILL);
+    while (!list_empty(&kernel.groups))
+        thread_group_reap(list_first(&kernel.groups, struct thread_group, all_link));
+    thread_group_put(kernel.init);
+    kernel.init = NULL;
+}
+
+void kernel_done(void)
+{
+    end_groups();
+    ipc_done();
+    mounts_done();
+    anon_super_done();
+    pid_table_reset();
 }
 
 static void rlimits_default(struct thread_group *tg)

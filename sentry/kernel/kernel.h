@@ -51,6 +51,7 @@ struct kernel {
 extern struct kernel kernel;
 
 int kernel_init(struct plat *p, struct error *err) MUST_CHECK;
+/* Ends every process and frees everything; the platform is the caller's to shut down. */
 void kernel_done(void);
 
 /* What the first process looks like. Strings are borrowed. */

@@ -96,9 +96,8 @@ static void timer_signal(struct posix_timer *pt)
     }
     info.si_timerid = (int32_t)pt->id;
     info.timer_value = pt->value;
-    pt->queued = true;
-    if (signal_send_timer(pt->group, target, &info, pt) < 0)
-        pt->queued = false;
+    /* An ignored signal, or one that is pending already, is not queued. */
+    (void)signal_send_timer(pt->group, target, &info, pt);
 }
 
 static void timer_fired(struct timer *tm)
@@ -111,15 +110,23 @@ static void timer_fired(struct timer *tm)
     }
     uint32_t missed = timer_forward(pt, now);
     timer_signal(pt);
-    pt->overrun += missed;
+    pt->overrun = MIN(pt->overrun + missed, (uint32_t)INT32_MAX);
     if (pt->expires != 0)
         timer_schedule(pt);
 }
 
-/* The signal of pt is being taken from its queue. */
-void posix_timer_delivered(struct posix_timer *pt, struct lx_siginfo *info)
+void posix_timer_queued(struct posix_timer *pt)
+{
+    pt->queued = true;
+}
+
+void posix_timer_dequeued(struct posix_timer *pt)
 {
     pt->queued = false;
+}
+
+void posix_timer_delivered(struct posix_timer *pt, struct lx_siginfo *info)
+{
     pt->overrun_last = pt->overrun;
     pt->overrun = 0;
     info->si_overrun = (int32_t)pt->overrun_last;
@@ -139,6 +146,15 @@ void posix_timers_exit(struct thread_group *tg)
     struct posix_timer *pt, *tmp;
     list_for_each_entry_safe (pt, tmp, &tg->posix_timers, link)
         timer_free(pt);
+}
+
+void posix_timers_exec(struct thread_group *tg)
+{
+    struct posix_timer *pt, *tmp;
+    list_for_each_entry_safe (pt, tmp, &tg->posix_timers, link) {
+        if (pt->which < 0)
+            timer_free(pt);
+    }
 }
 
 static int timer_new(struct thread_group *tg, struct posix_timer **ret_pt)

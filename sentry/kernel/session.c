@@ -133,21 +133,21 @@ static void pgrp_check_orphaned(struct pgrp *pg, const struct thread_group *exit
     signal_send_kernel_pgrp(id, LX_SIGCONT);
 }
 
+void session_check_orphan(struct thread_group *child, const struct thread_group *exiting)
+{
+    if (child->pgrp != NULL && exiting->pgrp != NULL && child->pgrp != exiting->pgrp &&
+        child->pgrp->session == exiting->pgrp->session)
+        pgrp_check_orphaned(child->pgrp, exiting);
+}
+
 void session_check_orphans(struct thread_group *exiting)
 {
-    struct thread_group *child;
-
     if (exiting->pgrp == NULL)
         return;
     if (exiting->parent != NULL && exiting->parent->pgrp != NULL &&
         exiting->parent->pgrp != exiting->pgrp &&
         exiting->parent->pgrp->session == exiting->pgrp->session)
         pgrp_check_orphaned(exiting->pgrp, exiting);
-    list_for_each_entry (child, &exiting->children, sibling) {
-        if (child->pgrp != NULL && child->pgrp != exiting->pgrp &&
-            child->pgrp->session == exiting->pgrp->session)
-            pgrp_check_orphaned(child->pgrp, exiting);
-    }
     struct session *s = exiting->pgrp->session;
     if (s->id == exiting->pid && s->tty != NULL)
         tty_session_exit(s);

@@ -27,6 +27,7 @@ enum {
     EFLAGS_TF = 0x100,
     EFLAGS_DF = 0x400,
     EFLAGS_RF = 0x10000,
+    EFLAGS_USER = 0x50dd5, /* AC RF OF DF TF SF ZF AF PF CF: what a frame may set */
     FP_MAX = 16384,
 };
 
@@ -220,9 +221,21 @@ static int restore_fp(struct task *t, uint64_t addr)
 
 static void sigcontext_to_regs(const struct lx_sigcontext *sc, struct plat_regs *r)
 {
+    uint64_t flags = r->eflags;
     memcpy(r, sc, offsetof(struct plat_regs, cs));
+    r->eflags = (flags & ~(uint64_t)EFLAGS_USER) | (sc->eflags & EFLAGS_USER);
     r->cs = USER_CS;
     r->ss = USER_SS;
+}
+
+/* As sigaltstack(2) would; what it would refuse changes nothing. */
+static void altstack_restore(struct task *t, const struct lx_stack *ss)
+{
+    uint32_t flags = (uint32_t)ss->ss_flags & ~LX_SS_AUTODISARM;
+    if (flags == LX_SS_DISABLE)
+        t->altstack = (struct lx_stack){.ss_flags = ss->ss_flags};
+    else if ((flags == 0 || flags == LX_SS_ONSTACK) && ss->ss_size >= LX_MINSIGSTKSZ)
+        t->altstack = (struct lx_stack){ss->ss_sp, ss->ss_flags, 0, ss->ss_size};
 }
 
 static int sigframe_pop(struct task *t)
@@ -236,10 +249,7 @@ static int sigframe_pop(struct task *t)
         return -EFAULT;
     sigcontext_to_regs(&uc.uc_mcontext, &t->regs);
     signal_set_blocked(t, uc.uc_sigmask);
-    if ((uint32_t)uc.uc_stack.ss_flags & LX_SS_DISABLE)
-        t->altstack = (struct lx_stack){.ss_flags = LX_SS_DISABLE};
-    else if (uc.uc_stack.ss_size >= LX_MINSIGSTKSZ)
-        t->altstack = uc.uc_stack;
+    altstack_restore(t, &uc.uc_stack);
     return 0;
 }
 

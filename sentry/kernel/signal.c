@@ -5,6 +5,7 @@
  * a blocked one is woken (its handler runs once more and then returns its restart code), a
  * computing one is interrupted through the platform. A signal that will end the group only marks
  * it here; signal_run_fatal ends it at a safe point, so that no sender ever frees what its caller still uses.
+ * A stopped group takes nothing but SIGKILL and SIGCONT: the rest waits until it goes on.
  *
  * Before a task runs guest code again signal_resolve performs default actions; only a handler
  * needs the thread's registers (signal_deliver, sigframe.c).
@@ -32,6 +33,8 @@ void sigpending_init(struct sigpending *p)
 static void sigqueue_free(struct sigqueue *q)
 {
     list_del_init(&q->link);
+    if (q->timer != NULL)
+        posix_timer_dequeued(q->timer);
     kfree(q);
     limit_release(LIMIT_SIGNALS, 1);
 }
@@ -77,6 +80,8 @@ static int sigpending_add(struct sigpending *p, const struct lx_siginfo *info,
     }
     q->info = *info;
     q->timer = timer;
+    if (timer != NULL)
+        posix_timer_queued(timer);
     list_add_tail(&p->list, &q->link);
     p->set |= sig_bit(signo);
     return 0;
@@ -114,15 +119,23 @@ static void sigpending_take(struct sigpending *p, int signo, struct lx_siginfo *
         p->set &= ~sig_bit(signo);
 }
 
+/* The queue that the next signal of set comes from: the task's own before the group's. */
+static struct sigpending *next_queue(struct task *t, uint64_t set)
+{
+    return (t->pending.set & set) != 0 ? &t->pending : &t->group->shared_pending;
+}
+
+int signal_next(struct task *t, uint64_t set)
+{
+    set &= next_queue(t, set)->set;
+    return set != 0 ? first_signal(set) : 0;
+}
+
 int signal_dequeue(struct task *t, uint64_t set, struct lx_siginfo *ret_info)
 {
-    struct sigpending *p = &t->pending;
-    if ((p->set & set) == 0)
-        p = &t->group->shared_pending;
-    if ((p->set & set) == 0)
-        return 0;
-    int signo = first_signal(p->set & set);
-    sigpending_take(p, signo, ret_info);
+    int signo = signal_next(t, set);
+    if (signo != 0)
+        sigpending_take(next_queue(t, set), signo, ret_info);
     return signo;
 }
 
@@ -220,7 +233,8 @@ void signal_notify_task(struct task *t)
 
 static bool task_wants(const struct task *t, int signo)
 {
-    return t->pth != NULL && (t->blocked & sig_bit(signo)) == 0;
+    return t->pth != NULL && (t->blocked & sig_bit(signo)) == 0 &&
+           (t->group->stop != GROUP_STOPPED || signo == LX_SIGKILL);
 }
 
 static struct task *group_pick(struct thread_group *tg, int signo)
@@ -266,7 +280,7 @@ void signal_discard(struct thread_group *tg, uint64_t set)
 
 static void group_continue(struct thread_group *tg)
 {
-    struct task *t, *tmp;
+    struct task *t;
 
     if (tg->stop != GROUP_STOPPED)
         return;
@@ -274,8 +288,11 @@ static void group_continue(struct thread_group *tg)
     tg->cont_pending = true;
     tg->stop_reported = false;
     thread_group_notify_parent(tg, LX_SIGCHLD, LX_CLD_CONTINUED, LX_SIGCONT);
-    list_for_each_entry_safe (t, tmp, &tg->threads, group_link)
+    list_for_each_entry (t, &tg->threads, group_link) {
         dispatch_continue(t);
+        if (t->pth != NULL && signal_pending(t))
+            signal_notify_task(t);
+    }
 }
 
 static void group_stop(struct thread_group *tg, int signo)
@@ -312,14 +329,14 @@ static int send(struct thread_group *tg, struct task *only, const struct lx_sigi
                 struct posix_timer *timer)
 {
     int signo = info->si_signo;
-    struct task *t = only != NULL ? only : group_pick(tg, signo);
-    struct task *judge = t != NULL ? t : any_thread(tg);
 
-    if (tg->zombie || judge == NULL)
+    if (tg->zombie || any_thread(tg) == NULL)
         return 0;
     send_effects(tg, signo);
+    struct task *t = only != NULL ? only : group_pick(tg, signo);
+    struct task *judge = t != NULL ? t : any_thread(tg);
     /* Ignored and not blocked: gone. While blocked the action may still change. */
-    if (t != NULL && signo != LX_SIGKILL && signal_ignored(judge, signo) && task_wants(t, signo))
+    if (signo != LX_SIGKILL && signal_ignored(judge, signo) && !(judge->blocked & sig_bit(signo)))
         return 0;
     int r = sigpending_add(only != NULL ? &only->pending : &tg->shared_pending, info, timer);
     if (r < 0)
@@ -496,7 +513,7 @@ enum signal_work signal_resolve(struct task *t)
             continue;
         }
         enum signal_work work;
-        int signo = (set & sig_bit(LX_SIGKILL)) != 0 ? LX_SIGKILL : first_signal(set);
+        int signo = (set & sig_bit(LX_SIGKILL)) != 0 ? LX_SIGKILL : signal_next(t, set);
         if (!default_action(t, signo, &work))
             return SIGNAL_HANDLER;
         if (work == SIGNAL_GONE)

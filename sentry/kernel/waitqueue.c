@@ -122,6 +122,7 @@ void task_cancel_waits(struct task *t)
 
 void task_set_deadline(struct task *t, uint64_t monotonic_ns)
 {
+    timer_cancel(&t->deadline);
     t->has_deadline = true;
     t->deadline.expires = monotonic_ns;
 }

@@ -281,3 +281,11 @@ struct sys_res sys_msgctl(struct task *t, const struct sys_args *a)
         return sys_ret(-EINVAL);
     }
 }
+
+void msg_done(void)
+{
+    for (int i = 0; i < IPC_SLOTS; i++) {
+        if (queues.slots[i] != NULL)
+            queue_remove((struct msg_queue *)(void *)queues.slots[i]);
+    }
+}

@@ -400,3 +400,11 @@ struct sys_res sys_semctl(struct task *t, const struct sys_args *a)
         return sys_ret(-EINVAL);
     }
 }
+
+void sem_done(void)
+{
+    for (int i = 0; i < IPC_SLOTS; i++) {
+        if (sets.slots[i] != NULL)
+            set_remove((struct sem_set *)(void *)sets.slots[i]);
+    }
+}

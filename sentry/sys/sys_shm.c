@@ -28,10 +28,21 @@ struct shm_segment {
 
 static struct ipc_table segments;
 
+/* The memory of a process, whose leader may have ended before its other threads. */
+static struct mm *mm_of(const struct thread_group *tg)
+{
+    struct task *t;
+    list_for_each_entry (t, &tg->threads, group_link) {
+        if (t->mm != NULL)
+            return t->mm;
+    }
+    return NULL;
+}
+
 static bool first_of_mm(const struct thread_group *tg, const struct mm *mm)
 {
     for (struct thread_group *o = thread_group_first(); o != tg; o = thread_group_next(o)) {
-        if (o->leader != NULL && o->leader->mm == mm)
+        if (mm_of(o) == mm)
             return false;
     }
     return true;
@@ -41,7 +52,7 @@ static uint64_t attached(const struct shm_segment *s)
 {
     uint64_t n = 0;
     for (struct thread_group *tg = thread_group_first(); tg != NULL; tg = thread_group_next(tg)) {
-        struct mm *mm = tg->leader != NULL ? tg->leader->mm : NULL;
+        struct mm *mm = mm_of(tg);
         if (mm == NULL || !first_of_mm(tg, mm))
             continue;
         for (struct vma *v = mm_first(mm); v != NULL; v = vma_next(v)) {
@@ -243,5 +254,13 @@ struct sys_res sys_shmctl(struct task *t, const struct sys_args *a)
         return sys_ret(ipc_owner(t, &s->ipc.perm));
     default:
         return sys_ret(-EINVAL);
+    }
+}
+
+void shm_done(void)
+{
+    for (int i = 0; i < IPC_SLOTS; i++) {
+        if (segments.slots[i] != NULL)
+            segment_free((struct shm_segment *)(void *)segments.slots[i]);
     }
 }
