@@ -136,6 +136,8 @@ bool box_try(void)
     if (r == 0)
         r = make_process(&t);
     if (r < 0) {
+        if (t && !t->pth)
+            task_release_resources(t);
         box_end();
         return false;
     }
