@@ -224,7 +224,7 @@ static int map_at(struct mm *mm, uint64_t addr, uint64_t len, const struct mmap_
     return r;
 }
 
-/* All checks, and the address. -EAGAIN when it is in quarantine. */
+/* All checks, and the address. MM_QUARANTINED when the guest's choice is. */
 static int plan_map(struct task *t, struct mm *mm, const struct mmap_args *a, uint64_t *ret_addr,
                     uint64_t *ret_len)
 {
@@ -241,7 +241,7 @@ static int plan_map(struct task *t, struct mm *mm, const struct mmap_args *a, ui
     if (r < 0)
         return r;
     if (quarantine_find(mm, addr, addr + len) != NULL)
-        return -EAGAIN;
+        return MM_QUARANTINED;
     *ret_addr = addr;
     *ret_len = len;
     return 0;
@@ -295,7 +295,8 @@ int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, u
                    uint64_t flags, struct memobj *obj, uint64_t offset)
 {
     struct mmap_args a = {addr, len, prot, (flags & ~(uint64_t)LX_MAP_TYPE) | LX_MAP_SHARED, NULL, offset};
-    return do_map(t, mm, &a, obj);
+    int64_t r = do_map(t, mm, &a, obj);
+    return r == MM_QUARANTINED ? -ENOMEM : r;
 }
 
 int mm_unmap_prepare(struct mm *mm, uint64_t addr, uint64_t len, uint64_t *ret_end)

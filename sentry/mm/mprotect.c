@@ -103,6 +103,15 @@ static int remove_range(struct mm *mm, uint64_t addr, uint64_t end)
     return 0;
 }
 
+static bool any_locked(struct mm *mm, uint64_t addr, uint64_t end)
+{
+    for (struct vma *v = mm_find_from(mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
+        if (v->flags & VMA_LOCKED)
+            return true;
+    }
+    return false;
+}
+
 int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_host)
 {
     uint64_t end = addr + page_up(len);
@@ -128,6 +137,9 @@ int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_
         break;
     case LX_MADV_DONTNEED:
     case LX_MADV_FREE:
+        if (any_locked(mm, addr, end))
+            return -EINVAL;
+        FALLTHROUGH;
     case LX_MADV_HUGEPAGE:
     case LX_MADV_NOHUGEPAGE:
     case LX_MADV_POPULATE_READ:
@@ -142,9 +154,6 @@ int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_
     case LX_MADV_KEEPONFORK:
         *ret_host = len != 0;
         return len != 0 ? advise_fork(mm, addr, end, advice) : 0;
-    case LX_MADV_HWPOISON:
-    case LX_MADV_SOFT_OFFLINE:
-        return -EPERM;
     case LX_MADV_REMOVE:
         return remove_range(mm, addr, end);
     default:

@@ -150,7 +150,7 @@ static int check_remap(struct mm *mm, uint64_t old, uint64_t old_len, uint64_t n
         if (vma_overlaps_special(mm, new_addr, new_addr + new_len))
             return -EINVAL;
         if (quarantine_find(mm, new_addr, new_addr + new_len) != NULL)
-            return -EAGAIN;
+            return MM_QUARANTINED;
     }
     return 0;
 }

@@ -33,7 +33,7 @@ static struct sys_res wait_quarantine(struct task *t)
 
 static struct sys_res map_result(struct task *t, int64_t r)
 {
-    return r == -EAGAIN ? wait_quarantine(t) : sys_ret(r);
+    return r == MM_QUARANTINED ? wait_quarantine(t) : sys_ret(r);
 }
 
 /* A fixed private anonymous mapping: one trip through the gate instead of the platform's helper. */

@@ -138,7 +138,7 @@ TEST(quarantine_is_not_handed_out)
     vma_carve(mm, (uint64_t)a, end);
     int64_t b = map(0, 4096, 3, ANON);
     ck_assert(b + 4096 <= a || b >= (int64_t)end);
-    ck_assert_int_eq(map((uint64_t)a, 4096, 3, ANON | LX_MAP_FIXED), -EAGAIN);
+    ck_assert_int_eq(map((uint64_t)a, 4096, 3, ANON | LX_MAP_FIXED), MM_QUARANTINED);
     mm_quarantine_release(mm, &task);
     ck_assert_int_eq(map((uint64_t)a, 4096, 3, ANON | LX_MAP_FIXED), a);
     teardown();
