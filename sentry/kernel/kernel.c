@@ -129,6 +129,9 @@ static int init_stdio(struct task *t, const struct kernel_start *start)
             if (r < 0)
                 return r;
         }
+        /* The program may open it again, through /dev/stdout. */
+        f->inode->uid = t->cred->fsuid;
+        f->inode->gid = t->cred->fsgid;
         r = fd_replace(t, f, false, i);
         if (r < 0) {
             file_put(f);

@@ -43,6 +43,7 @@ struct pipe {
     uint32_t head, used;     /* oldest slot, slots in use */
     uint32_t readers, writers, files;
     uint32_t r_counter, w_counter; /* opens so far: a FIFO's open waits for a change */
+    bool anonymous;                /* made by pipe(2): opening it through /proc/self/fd never waits */
 };
 
 static struct pipe *pipe_alloc(void)
@@ -359,6 +360,7 @@ int pipe_new(uint32_t flags, struct file **ret_read, struct file **ret_write)
     if (!p)
         return -ENFILE;
     flags &= LX_O_NONBLOCK | LX_O_DIRECT;
+    p->anonymous = true;
     p->readers = 1;
     p->files = 1;
     err = anon_inode_file_new("pipe", LX_S_IFIFO | 0600, &pipe_ops, LX_O_RDONLY | (flags & LX_O_NONBLOCK),
@@ -399,7 +401,7 @@ static int fifo_join(struct inode *ino, struct file *f)
     if (acc > LX_O_RDWR)
         return -EINVAL;
     /* A non-blocking writer is refused before it counts as one. */
-    if (acc == LX_O_WRONLY && file_nonblock(f) && (!p || p->readers == 0))
+    if (acc == LX_O_WRONLY && file_nonblock(f) && (!p || (p->readers == 0 && !p->anonymous)))
         return -ENXIO;
     if (!p) {
         p = pipe_alloc();
@@ -421,6 +423,8 @@ static int fifo_join(struct inode *ino, struct file *f)
     wait_queue_wake(&p->wait, 0);
     /* What the other side's counter was when we came: a later open, even if closed again, lets us go. */
     f->pos = UINT32_MAX;
+    if (p->anonymous)
+        return 0;
     if (acc == LX_O_RDONLY && p->writers == 0)
         f->pos = p->w_counter;
     else if (acc == LX_O_WRONLY && p->readers == 0)

@@ -372,7 +372,9 @@ int host_file_new(int fd, uint32_t flags, const char *name, struct file **ret_fi
         guest_mode = LX_S_IFREG | 0600;
     else if (LX_S_ISCHR(mode) && !hf->tty)
         guest_mode = LX_S_IFCHR | 0666;
-    r = anon_inode_file_new(name, guest_mode, &host_stream_ops, flags, NULL, ret_file);
+    else
+        hf->name = "pipe";
+    r = anon_inode_file_new(hf->name, guest_mode, &host_stream_ops, flags, NULL, ret_file);
     if (r < 0) {
         kfree(hf);
         return r;
