@@ -130,11 +130,11 @@ static int poll_scan(struct poll_set *ps, struct task *t, struct poll_table *pt)
     return count;
 }
 
+/* Stores revents alone, all with one copy: the cursor's segments are the fields. */
 static int poll_put(struct poll_set *ps, struct task *t, gaddr_t ufds)
 {
-    struct uio u = {
-        .task = t, .iov = ps->iov, .heap = ps->iov, .niov = ps->n, .left = ps->n * sizeof(int16_t)};
-    size_t len = u.left;
+    size_t len = ps->n * sizeof(int16_t);
+    struct uio u = {.task = t, .iov = ps->iov, .niov = ps->n, .left = len};
 
     if (ps->n == 0)
         return 0;
@@ -142,6 +142,7 @@ static int poll_put(struct poll_set *ps, struct task *t, gaddr_t ufds)
         ps->iov[i] = (struct lx_iovec){
             gaddr_add(ufds, i * sizeof(struct lx_pollfd) + offsetof(struct lx_pollfd, revents)),
             sizeof(int16_t)};
+    u.one = ps->iov[0]; /* a cursor over one segment keeps it itself */
     return uio_copy_to(&u, ps->revents, len) == (int64_t)len ? 0 : -EFAULT;
 }
 
