@@ -100,7 +100,7 @@ int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *po
         return -EINVAL;
     if (!pos)
         pos = &f->pos;
-    if (LX_S_ISREG(f->inode->mode) && !file_is_stream(f))
+    if (LX_S_ISREG(f->inode->mode) && !file_is_stream(f) && !f->inode->super->generated)
         n = write_regular(t, f, from, pos);
     else
         n = f->ops->write(f, from, pos);

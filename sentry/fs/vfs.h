@@ -139,6 +139,7 @@ struct super {
     uint64_t magic, next_ino;
     struct dentry *root; /* counted */
     bool readonly;
+    bool generated; /* texts made on the fly (proc, sysfs): no size, no RLIMIT_FSIZE */
     void *priv;
     uint32_t blksize;
     const char *options; /* extra text for /proc/mounts ("size=64k"), owned, or NULL */

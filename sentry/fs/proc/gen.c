@@ -450,6 +450,7 @@ int gen_super_new(const struct gen_node *root, const char *type, uint64_t magic,
     if (r < 0)
         return r;
     sb->blksize = 1024;
+    sb->generated = true;
     r = gen_inode_new(sb, root, NULL, 0, 0, &ino);
     if (r == 0) {
         ino->ino = 1;
