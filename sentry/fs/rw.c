@@ -81,10 +81,9 @@ static int64_t write_regular(struct task *t, struct file *f, struct uio *from, u
     n = f->ops->write(f, from, pos);
     from->left += cut;
     if (n > 0) {
-        uint32_t mode = inode_mode_without_privs(f->inode, t->cred);
-
-        if (mode != f->inode->mode)
-            f->inode->mode = mode;
+        if ((f->inode->mode & (LX_S_ISUID | LX_S_ISGID)) &&
+            !cred_capable(t->cred, CAP_FSETID_NR))
+            f->inode->mode = inode_mode_without_privs(f->inode, t->cred);
         inode_touch(f->inode, ATTR_MTIME | ATTR_CTIME);
     }
     return n;

@@ -313,6 +313,7 @@ struct tmpfs_options {
 int tmpfs_mount_new(const struct tmpfs_options *opt, struct super **ret_sb) MUST_CHECK;
 /* An unlinked regular tmpfs inode on the kernel's internal tmpfs (memfd_create, shared anonymous files). */
 int tmpfs_anon_inode(const char *name, struct path *ret_path) MUST_CHECK;
+void tmpfs_anon_done(void); /* end of the sandbox, tests: no such file may be open */
 /* Seals of a tmpfs file (F_GET_SEALS, F_ADD_SEALS): LX_F_SEAL_* or -EINVAL for other inodes; -EPERM. Files start with
  * F_SEAL_SEAL; memfd_create(MFD_ALLOW_SEALING) sets them to 0. */
 int tmpfs_get_seals(struct inode *ino) MUST_CHECK;

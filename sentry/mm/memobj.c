@@ -1,43 +1,259 @@
 /*
- * File data in memory. Small objects are a table of heap pages, where a missing page is a hole.
- * When an object is mapped, or grows beyond HEAP_MAX, its content moves to a host memfd and stays
- * there, so that reads, writes and mappings see one copy.
+ * File data in memory. As long as an object is small and unmapped its pages are heap blocks, found
+ * through a sorted array of chunks (32 pages each), so holes cost nothing and a small file needs no
+ * host descriptor. It becomes a memfd when it is first mapped or owns more than HEAP_PAGES pages, and
+ * stays one.
  *
- * Charging to LIMIT_DISK_BYTES: heap pages when they are allocated; a memfd is charged before a
- * write for every page that the write may allocate, and brought back to what the host counts
- * afterwards. Pages that a guest touches through a mapping are found at the next operation.
+ * Accounting: every allocated page is charged before it exists. A mapped memfd gets pages behind
+ * our back, when a guest touches them; the next operation on the object charges those too
+ * (settle), and the cgroup bounds them meanwhile.
+ *
+ * Guest memory is reached through a bounce buffer, one copy for up to BOUNCE bytes whatever the
+ * number of pages; there is one buffer because there is one kernel thread and no copy nests.
  */
 #include "sentry/mm/memobj.h"
 
 #include <string.h>
 
-#include "abi/errno.h"
-
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/checked.h"
+
+#include "abi/errno.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/usercopy.h"
 
-#define HEAP_MAX     (256u << 10)
-#define BOUNCE       (64u << 10)
-#define SIZE_MAX_OBJ ((uint64_t)INT64_MAX & PAGE_MASK)
+enum { CHUNK_PAGES = 32, HEAP_PAGES = 256, BOUNCE = 65536 };
+#define OBJ_MAX_SIZE ((uint64_t)INT64_MAX & PAGE_MASK)
+
+struct chunk {
+    uint64_t index; /* page number / CHUNK_PAGES */
+    uint32_t used;
+    uint8_t *page[CHUNK_PAGES];
+};
 
 struct memobj {
     uint32_t ref;
     int fd; /* -1: heap pages */
     uint64_t size;
     uint64_t charged; /* bytes */
-    uint8_t **pages;
-    size_t npages; /* length of the table */
+    struct memobj_quota *quota; /* counted, or NULL */
+    struct chunk **chunks;      /* by index */
+    uint32_t nchunks, cap;
+    uint32_t npages;
 };
 
-int memobj_new(uint64_t size, struct memobj **ret_obj)
+static uint8_t bounce[BOUNCE];
+
+/* -- budgets --------------------------------------------------------------------------------- */
+
+struct memobj_quota *memobj_quota_new(uint64_t max)
+{
+    struct memobj_quota *q = kalloc(sizeof(*q));
+
+    if (q) {
+        q->ref = 1;
+        q->max = max;
+    }
+    return q;
+}
+
+void memobj_quota_put(struct memobj_quota *q)
+{
+    if (q && --q->ref == 0)
+        kfree(q);
+}
+
+int memobj_quota_charge(struct memobj_quota *q, uint64_t bytes)
+{
+    if (q && q->max && (bytes > q->max || q->used > q->max - bytes))
+        return -ENOSPC;
+    if (limit_charge(LIMIT_DISK_BYTES, bytes) < 0)
+        return -ENOSPC;
+    if (q)
+        q->used += bytes;
+    return 0;
+}
+
+void memobj_quota_release(struct memobj_quota *q, uint64_t bytes)
+{
+    limit_release(LIMIT_DISK_BYTES, bytes);
+    if (q)
+        q->used = bytes > q->used ? 0 : q->used - bytes;
+}
+
+static int charge(struct memobj *o, uint64_t bytes)
+{
+    int r = memobj_quota_charge(o->quota, bytes);
+
+    if (r == 0)
+        o->charged += bytes;
+    return r;
+}
+
+static void uncharge(struct memobj *o, uint64_t bytes)
+{
+    bytes = MIN(bytes, o->charged);
+    memobj_quota_release(o->quota, bytes);
+    o->charged -= bytes;
+}
+
+/* Brings the charge of a memfd to what it really holds; what the budgets refuse stays uncharged. */
+static void settle(struct memobj *o)
+{
+    uint64_t real = host_fd_blocks(o->fd) * 512;
+
+    if (real < o->charged) {
+        uncharge(o, o->charged - real);
+    } else if (real > o->charged) {
+        uint64_t missing = real - o->charged;
+
+        while (missing >= PAGE_SIZE && charge(o, missing) < 0)
+            missing = page_down(missing / 2);
+    }
+}
+
+/* -- heap pages ------------------------------------------------------------------------------ */
+
+/* Position of the first chunk with at least this index. */
+static uint32_t chunk_position(const struct memobj *o, uint64_t index)
+{
+    uint32_t lo = 0, hi = o->nchunks;
+
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+
+        if (o->chunks[mid]->index < index)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static struct chunk *chunk_find(const struct memobj *o, uint64_t index)
+{
+    uint32_t at = chunk_position(o, index);
+
+    return at < o->nchunks && o->chunks[at]->index == index ? o->chunks[at] : NULL;
+}
+
+static uint8_t *page_find(const struct memobj *o, uint64_t pageno)
+{
+    const struct chunk *c = chunk_find(o, pageno / CHUNK_PAGES);
+
+    return c ? c->page[pageno % CHUNK_PAGES] : NULL;
+}
+
+static int chunk_make(struct memobj *o, uint64_t index, struct chunk **ret_chunk)
+{
+    uint32_t at = chunk_position(o, index);
+    struct chunk *c;
+
+    if (at < o->nchunks && o->chunks[at]->index == index) {
+        *ret_chunk = o->chunks[at];
+        return 0;
+    }
+    if (o->nchunks == o->cap) {
+        uint32_t cap = o->cap ? o->cap * 2 : 2;
+        struct chunk **grown = krealloc(o->chunks, cap * sizeof(struct chunk *));
+
+        if (!grown)
+            return -ENOMEM;
+        o->chunks = grown;
+        o->cap = cap;
+    }
+    c = kalloc(sizeof(*c));
+    if (!c)
+        return -ENOMEM;
+    c->index = index;
+    memmove(o->chunks + at + 1, o->chunks + at, (o->nchunks - at) * sizeof(struct chunk *));
+    o->chunks[at] = c;
+    o->nchunks++;
+    *ret_chunk = c;
+    return 0;
+}
+
+static void chunk_drop(struct memobj *o, uint32_t at)
+{
+    kfree(o->chunks[at]);
+    o->nchunks--;
+    memmove(o->chunks + at, o->chunks + at + 1, (o->nchunks - at) * sizeof(struct chunk *));
+}
+
+/* The page, allocated and charged if it was a hole. */
+static int page_make(struct memobj *o, uint64_t pageno, uint8_t **ret_page)
+{
+    struct chunk *c;
+    uint8_t **slot;
+    int r = chunk_make(o, pageno / CHUNK_PAGES, &c);
+
+    if (r < 0)
+        return r;
+    slot = &c->page[pageno % CHUNK_PAGES];
+    if (!*slot) {
+        r = charge(o, PAGE_SIZE);
+        if (r == 0) {
+            *slot = kalloc(PAGE_SIZE);
+            if (!*slot) {
+                uncharge(o, PAGE_SIZE);
+                r = -ENOMEM;
+            }
+        }
+        if (r < 0) {
+            if (!c->used)
+                chunk_drop(o, chunk_position(o, c->index));
+            return r;
+        }
+        c->used++;
+        o->npages++;
+    }
+    *ret_page = *slot;
+    return 0;
+}
+
+/* Frees the pages first .. end-1. */
+static void pages_free(struct memobj *o, uint64_t first, uint64_t end)
+{
+    uint32_t at = chunk_position(o, first / CHUNK_PAGES);
+
+    while (at < o->nchunks && o->chunks[at]->index * CHUNK_PAGES < end) {
+        struct chunk *c = o->chunks[at];
+
+        for (uint32_t i = 0; i < CHUNK_PAGES; i++) {
+            uint64_t pageno = c->index * CHUNK_PAGES + i;
+
+            if (!c->page[i] || pageno < first || pageno >= end)
+                continue;
+            kfree(c->page[i]);
+            c->page[i] = NULL;
+            c->used--;
+            o->npages--;
+            uncharge(o, PAGE_SIZE);
+        }
+        if (c->used)
+            at++;
+        else
+            chunk_drop(o, at);
+    }
+}
+
+static void zero_within_page(struct memobj *o, uint64_t pos, uint64_t len)
+{
+    uint8_t *page = page_find(o, pos / PAGE_SIZE);
+
+    if (page)
+        memset(page + pos % PAGE_SIZE, 0, (size_t)len);
+}
+
+/* -- life ------------------------------------------------------------------------------------ */
+
+int memobj_new_in(struct memobj_quota *q, uint64_t size, struct memobj **ret_obj)
 {
     struct memobj *o;
 
-    if (size > SIZE_MAX_OBJ)
+    if (size > OBJ_MAX_SIZE)
         return -EFBIG;
     o = kalloc(sizeof(*o));
     if (!o)
@@ -45,29 +261,23 @@ int memobj_new(uint64_t size, struct memobj **ret_obj)
     o->ref = 1;
     o->fd = -1;
     o->size = size;
+    o->quota = q;
+    if (q)
+        q->ref++;
     *ret_obj = o;
     return 0;
 }
 
-struct memobj *memobj_get(struct memobj *o)
+int memobj_new(uint64_t size, struct memobj **ret_obj)
 {
-    KASSERT(o->ref > 0 && o->ref < UINT32_MAX);
-    o->ref++;
-    return o;
+    return memobj_new_in(NULL, size, ret_obj);
 }
 
-static void drop_pages(struct memobj *o, size_t from)
+struct memobj *memobj_get(struct memobj *o)
 {
-    for (size_t i = from; i < o->npages; i++) {
-        if (!o->pages[i])
-            continue;
-        kfree(o->pages[i]);
-        o->pages[i] = NULL;
-        if (o->fd < 0) {
-            o->charged -= PAGE_SIZE;
-            limit_release(LIMIT_DISK_BYTES, PAGE_SIZE);
-        }
-    }
+    KASSERT(o->ref > 0);
+    o->ref++;
+    return o;
 }
 
 void memobj_put(struct memobj *o)
@@ -77,11 +287,12 @@ void memobj_put(struct memobj *o)
     KASSERT(o->ref > 0);
     if (--o->ref > 0)
         return;
-    drop_pages(o, 0);
-    kfree(o->pages);
     if (o->fd >= 0)
         host_close(o->fd);
-    limit_release(LIMIT_DISK_BYTES, o->charged);
+    pages_free(o, 0, UINT64_MAX);
+    uncharge(o, o->charged);
+    memobj_quota_put(o->quota);
+    kfree(o->chunks);
     kfree(o);
 }
 
@@ -92,97 +303,66 @@ uint64_t memobj_size(const struct memobj *o)
 
 uint64_t memobj_allocated(const struct memobj *o)
 {
-    return o->fd < 0 ? o->charged : host_fd_blocks(o->fd) * 512;
+    if (o->fd >= 0)
+        return host_fd_blocks(o->fd) * 512;
+    return (uint64_t)o->npages * PAGE_SIZE;
 }
 
-/* Charges or gives back until the charge is what the memfd holds. Pages beyond the limit that
- * a mapping brought in are not charged: the sandbox's memory limit is what stops those. */
-static void settle(struct memobj *o)
-{
-    uint64_t real = memobj_allocated(o);
+/* -- the memfd ------------------------------------------------------------------------------- */
 
-    if (o->fd < 0)
-        return;
-    if (real < o->charged) {
-        limit_release(LIMIT_DISK_BYTES, o->charged - real);
-        o->charged = real;
-    } else if (real > o->charged && limit_charge(LIMIT_DISK_BYTES, real - o->charged) == 0) {
-        o->charged = real;
+static int write_all(int fd, const uint8_t *p, size_t n, uint64_t pos)
+{
+    while (n > 0) {
+        int64_t done = host_pwrite(fd, p, n, pos);
+
+        if (done <= 0)
+            return done < 0 ? host_to_guest(done) : -EIO;
+        p += done;
+        n -= (size_t)done;
+        pos += (uint64_t)done;
     }
-}
-
-/* -- heap pages
- * -------------------------------------------------------------------------------------- */
-
-static int table_grow(struct memobj *o, size_t n)
-{
-    uint8_t **grown;
-    size_t cap;
-
-    if (n <= o->npages)
-        return 0;
-    cap = MAX(n, o->npages * 2);
-    grown = krealloc(o->pages, cap * sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    o->pages = grown;
-    o->npages = cap;
     return 0;
 }
 
-static int page_get(struct memobj *o, size_t i, uint8_t **ret_page)
+static int copy_pages(const struct memobj *o, int fd)
 {
-    int r = table_grow(o, i + 1);
+    for (uint32_t at = 0; at < o->nchunks; at++) {
+        const struct chunk *c = o->chunks[at];
 
-    if (r < 0)
-        return r;
-    if (!o->pages[i]) {
-        r = limit_charge(LIMIT_DISK_BYTES, PAGE_SIZE);
-        if (r < 0)
-            return r;
-        o->pages[i] = kalloc(PAGE_SIZE);
-        if (!o->pages[i]) {
-            limit_release(LIMIT_DISK_BYTES, PAGE_SIZE);
-            return -ENOSPC;
+        for (uint32_t i = 0; i < CHUNK_PAGES; i++) {
+            uint64_t pos = (c->index * CHUNK_PAGES + i) * PAGE_SIZE;
+            uint64_t n = pos < o->size ? MIN((uint64_t)PAGE_SIZE, o->size - pos) : 0;
+            int r = c->page[i] && n ? write_all(fd, c->page[i], (size_t)n, pos) : 0;
+
+            if (r < 0)
+                return r;
         }
-        o->charged += PAGE_SIZE;
     }
-    *ret_page = o->pages[i];
     return 0;
-}
-
-static uint8_t *page_at(const struct memobj *o, uint64_t pos)
-{
-    uint64_t i = pos / PAGE_SIZE;
-
-    return i < o->npages ? o->pages[i] : NULL;
 }
 
 static int to_memfd(struct memobj *o)
 {
-    int fd;
+    uint64_t charged = o->charged;
+    int fd, r;
 
     if (o->fd >= 0)
         return 0;
-    fd = host_memfd_new("file", o->size);
+    fd = host_memfd_new("guest", o->size);
     if (fd < 0)
         return fd == -EMFILE || fd == -ENFILE ? -ENFILE : -ENOMEM;
-    for (size_t i = 0; i < o->npages; i++) {
-        if (o->pages[i] && host_pwrite(fd, o->pages[i], PAGE_SIZE, i * PAGE_SIZE) != PAGE_SIZE) {
-            host_close(fd);
-            return -ENOMEM;
-        }
-    }
-    /* The last page may reach beyond the end. */
-    if (host_ftruncate(fd, o->size) < 0) {
+    r = copy_pages(o, fd);
+    if (r < 0) {
         host_close(fd);
-        return -ENOMEM;
+        return r;
     }
+    o->charged = 0; /* the charge moves over to the memfd's pages */
+    pages_free(o, 0, UINT64_MAX);
+    kfree(o->chunks);
+    o->chunks = NULL;
+    o->cap = 0;
+    o->charged = charged;
     o->fd = fd;
-    drop_pages(o, 0);
-    kfree(o->pages);
-    o->pages = NULL;
-    o->npages = 0;
     settle(o);
     return 0;
 }
@@ -196,224 +376,92 @@ int memobj_host_fd(struct memobj *o, int *ret_fd)
     return r;
 }
 
-/* -- size
- * --------------------------------------------------------------------------------------------- */
-
-static void zero_tail(struct memobj *o, uint64_t from)
-{
-    uint8_t *page = page_at(o, from);
-    size_t off = (size_t)(from % PAGE_SIZE);
-
-    if (page && off)
-        memset(page + off, 0, PAGE_SIZE - off);
-}
+/* -- size and holes -------------------------------------------------------------------------- */
 
 int memobj_resize(struct memobj *o, uint64_t size)
 {
-    int r = 0;
-
-    if (size > SIZE_MAX_OBJ)
+    if (size > OBJ_MAX_SIZE)
         return -EFBIG;
     if (o->fd >= 0) {
-        r = host_ftruncate(o->fd, size);
+        int r = host_ftruncate(o->fd, size);
+
         if (r < 0)
             return host_to_guest(r);
+        settle(o);
     } else if (size < o->size) {
-        zero_tail(o, size);
-        drop_pages(o, (size_t)(page_up(size) / PAGE_SIZE));
+        pages_free(o, page_up(size) / PAGE_SIZE, UINT64_MAX);
+        if (!page_aligned(size))
+            zero_within_page(o, size, page_up(size) - size);
     }
     o->size = size;
-    settle(o);
     return 0;
-}
-
-/* -- reading and writing
- * -------------------------------------------------------------------------------- */
-
-static int64_t read_heap(struct memobj *o, uint64_t pos, struct uio *to, size_t n)
-{
-    uint8_t *page = page_at(o, pos);
-
-    return page ? uio_copy_to(to, page + pos % PAGE_SIZE, n) : uio_zero(to, n);
-}
-
-static int64_t read_fd(struct memobj *o, uint64_t pos, struct uio *to, size_t n, uint8_t *bounce)
-{
-    int64_t got = host_pread(o->fd, bounce, n, pos);
-
-    if (got <= 0)
-        return got < 0 ? host_to_guest(got) : 0;
-    return uio_copy_to(to, bounce, (size_t)got);
-}
-
-int64_t memobj_read(struct memobj *o, uint64_t pos, struct uio *to)
-{
-    uint8_t *bounce = NULL;
-    int64_t done = 0, c = 0;
-
-    if (pos >= o->size || to->left == 0)
-        return 0;
-    if (o->fd >= 0) {
-        bounce = kalloc(MIN(to->left, (size_t)BOUNCE));
-        if (!bounce)
-            return -ENOMEM;
-    }
-    while (to->left && pos < o->size) {
-        uint64_t step = o->fd < 0 ? PAGE_SIZE - pos % PAGE_SIZE : BOUNCE;
-        uint64_t rest = MIN(o->size - pos, (uint64_t)to->left);
-        size_t n = (size_t)MIN(step, rest);
-
-        c = o->fd < 0 ? read_heap(o, pos, to, n) : read_fd(o, pos, to, n, bounce);
-        if (c > 0) {
-            done += c;
-            pos += (uint64_t)c;
-        }
-        if (c < (int64_t)n)
-            break;
-    }
-    kfree(bounce);
-    return done ? done : c;
-}
-
-static int64_t write_heap(struct memobj *o, uint64_t pos, struct uio *from)
-{
-    size_t off = (size_t)(pos % PAGE_SIZE);
-    uint8_t *page;
-    int r = page_get(o, (size_t)(pos / PAGE_SIZE), &page);
-
-    return r < 0 ? r : uio_copy_from(from, page + off, MIN(from->left, PAGE_SIZE - off));
-}
-
-/* One step of a write to the memfd; what it may allocate is charged before. */
-static int64_t write_fd(struct memobj *o, uint64_t pos, struct uio *from, uint8_t *bounce)
-{
-    size_t n = MIN(from->left, (size_t)BOUNCE);
-    uint64_t most = page_up(pos + n) - page_down(pos);
-    int64_t c, w;
-    int r = limit_charge(LIMIT_DISK_BYTES, most);
-
-    if (r < 0) {
-        /* Perhaps the pages are there already. */
-        if (pos + n > o->size || host_seek_hole(o->fd, pos) < (int64_t)(pos + n))
-            return r;
-        most = 0;
-    }
-    o->charged += most;
-    c = uio_copy_from(from, bounce, n);
-    w = c > 0 ? host_pwrite(o->fd, bounce, (size_t)c, pos) : c;
-    settle(o);
-    if (c <= 0)
-        return c;
-    return w < 0 ? host_to_guest(w) : w;
-}
-
-int64_t memobj_write(struct memobj *o, uint64_t pos, struct uio *from)
-{
-    uint8_t *bounce = NULL;
-    int64_t done = 0, c = 0;
-    uint64_t end;
-
-    if (from->left == 0)
-        return 0;
-    if (!checked_add(pos, (uint64_t)from->left, &end) || end > SIZE_MAX_OBJ)
-        return -EFBIG;
-    if (o->fd < 0 && end > HEAP_MAX) {
-        int r = to_memfd(o);
-
-        if (r < 0)
-            return r;
-    }
-    if (o->fd >= 0) {
-        bounce = kalloc(MIN(from->left, (size_t)BOUNCE));
-        if (!bounce)
-            return -ENOMEM;
-    }
-    while (from->left) {
-        size_t before = from->left;
-
-        c = o->fd < 0 ? write_heap(o, pos, from) : write_fd(o, pos, from, bounce);
-        if (c <= 0)
-            break;
-        done += c;
-        pos += (uint64_t)c;
-        o->size = MAX(o->size, pos);
-        if (before - from->left != (size_t)c)
-            break;
-    }
-    kfree(bounce);
-    return done ? done : c;
-}
-
-/* -- space
- * ---------------------------------------------------------------------------------------------- */
-
-int memobj_allocate(struct memobj *o, uint64_t pos, uint64_t len)
-{
-    uint64_t end;
-    int r;
-
-    if (!checked_add(pos, len, &end) || end > SIZE_MAX_OBJ)
-        return -EFBIG;
-    if (o->fd < 0 && end > HEAP_MAX) {
-        r = to_memfd(o);
-        if (r < 0)
-            return r;
-    }
-    if (o->fd >= 0) {
-        r = limit_charge(LIMIT_DISK_BYTES, page_up(end) - page_down(pos));
-        if (r < 0)
-            return r;
-        o->charged += page_up(end) - page_down(pos);
-        r = host_fallocate(o->fd, pos, len);
-        settle(o);
-        return r < 0 ? host_to_guest(r) : 0;
-    }
-    for (uint64_t p = page_down(pos); p < end; p += PAGE_SIZE) {
-        uint8_t *page;
-
-        r = page_get(o, (size_t)(p / PAGE_SIZE), &page);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static void punch_heap(struct memobj *o, uint64_t pos, uint64_t end)
-{
-    end = MIN(end, (uint64_t)o->npages * PAGE_SIZE);
-    while (pos < end) {
-        size_t i = (size_t)(pos / PAGE_SIZE), off = (size_t)(pos % PAGE_SIZE);
-        size_t n = (size_t)MIN(end - pos, (uint64_t)(PAGE_SIZE - off));
-
-        if (o->pages[i] && n == PAGE_SIZE) {
-            kfree(o->pages[i]);
-            o->pages[i] = NULL;
-            o->charged -= PAGE_SIZE;
-            limit_release(LIMIT_DISK_BYTES, PAGE_SIZE);
-        } else if (o->pages[i]) {
-            memset(o->pages[i] + off, 0, n);
-        }
-        pos += n;
-    }
 }
 
 int memobj_punch(struct memobj *o, uint64_t pos, uint64_t len)
 {
     uint64_t end;
-    int r;
 
-    if (!checked_add(pos, len, &end))
-        end = UINT64_MAX;
-    end = MIN(end, page_up(o->size));
-    if (pos >= end)
+    if (pos >= o->size || len == 0)
         return 0;
-    if (o->fd < 0) {
-        punch_heap(o, pos, end);
+    if (!checked_add(pos, len, &end) || end > page_up(o->size))
+        end = page_up(o->size);
+    if (o->fd >= 0) {
+        int r = host_punch_hole(o->fd, pos, end - pos);
+
+        settle(o);
+        return r < 0 ? host_to_guest(r) : 0;
+    }
+    if (pos / PAGE_SIZE == end / PAGE_SIZE) {
+        zero_within_page(o, pos, end - pos);
         return 0;
     }
-    r = host_punch_hole(o->fd, pos, end - pos);
+    if (!page_aligned(pos))
+        zero_within_page(o, pos, page_up(pos) - pos);
+    if (!page_aligned(end))
+        zero_within_page(o, page_down(end), end - page_down(end));
+    pages_free(o, page_up(pos) / PAGE_SIZE, end / PAGE_SIZE);
+    return 0;
+}
+
+/* Charges len more bytes of a memfd, and takes back what turned out to be there already. */
+static int charge_ahead(struct memobj *o, uint64_t pos, uint64_t len)
+{
     settle(o);
-    return r < 0 ? host_to_guest(r) : 0;
+    return charge(o, page_up(pos + len) - page_down(pos));
+}
+
+int memobj_allocate(struct memobj *o, uint64_t pos, uint64_t len)
+{
+    uint64_t end, first = pos / PAGE_SIZE;
+    int r;
+
+    if (!checked_add(pos, len, &end) || end > OBJ_MAX_SIZE)
+        return -EFBIG;
+    uint64_t last = page_up(end) / PAGE_SIZE;
+    if (o->fd < 0 && last - first + o->npages > HEAP_PAGES) {
+        /* Refuse before making anything, if even the budget as a whole cannot hold it. */
+        if (last - first > limit_max(LIMIT_DISK_BYTES) / PAGE_SIZE)
+            return -ENOSPC;
+        r = to_memfd(o);
+        if (r < 0)
+            return r;
+    }
+    if (o->fd >= 0) {
+        r = charge_ahead(o, pos, len);
+        if (r < 0)
+            return r;
+        r = host_fallocate(o->fd, pos, len);
+        settle(o);
+        return r < 0 ? host_to_guest(r) : 0;
+    }
+    for (uint64_t p = first; p < last; p++) {
+        uint8_t *page;
+
+        r = page_make(o, p, &page);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 int64_t memobj_seek_data(struct memobj *o, uint64_t pos)
@@ -421,14 +469,19 @@ int64_t memobj_seek_data(struct memobj *o, uint64_t pos)
     if (pos >= o->size)
         return -ENXIO;
     if (o->fd >= 0) {
-        int64_t r = host_seek_data(o->fd, pos);
+        int64_t at = host_seek_data(o->fd, pos);
 
-        return r < 0 ? -ENXIO : r;
+        return at < 0 && at != -ENXIO ? host_to_guest(at) : at;
     }
-    for (uint64_t p = pos; p < MIN(o->size, (uint64_t)o->npages * PAGE_SIZE);
-         p = page_down(p) + PAGE_SIZE) {
-        if (page_at(o, p))
-            return (int64_t)p;
+    uint64_t pageno = pos / PAGE_SIZE;
+    for (uint32_t c = chunk_position(o, pageno / CHUNK_PAGES); c < o->nchunks; c++) {
+        for (uint32_t i = 0; i < CHUNK_PAGES; i++) {
+            uint64_t p = o->chunks[c]->index * CHUNK_PAGES + i;
+
+            if (p < pageno || !o->chunks[c]->page[i] || p * PAGE_SIZE >= o->size)
+                continue;
+            return (int64_t)MAX(p * PAGE_SIZE, pos);
+        }
     }
     return -ENXIO;
 }
@@ -438,13 +491,149 @@ int64_t memobj_seek_hole(struct memobj *o, uint64_t pos)
     if (pos >= o->size)
         return -ENXIO;
     if (o->fd >= 0) {
-        int64_t r = host_seek_hole(o->fd, pos);
+        int64_t at = host_seek_hole(o->fd, pos);
 
-        return r < 0 ? -ENXIO : r;
+        return at < 0 && at != -ENXIO ? host_to_guest(at) : at;
     }
-    for (uint64_t p = pos; p < o->size; p = page_down(p) + PAGE_SIZE) {
-        if (!page_at(o, p))
-            return (int64_t)p;
+    uint64_t pageno = pos / PAGE_SIZE;
+    while (pageno * PAGE_SIZE < o->size && page_find(o, pageno))
+        pageno++;
+    return (int64_t)MIN(MAX(pageno * PAGE_SIZE, pos), o->size);
+}
+
+/* -- reading and writing --------------------------------------------------------------------- */
+
+static int64_t fill_from_memfd(struct memobj *o, uint64_t pos, size_t n)
+{
+    int64_t got = host_pread(o->fd, bounce, n, pos);
+
+    return got < 0 ? host_to_guest(got) : got;
+}
+
+static void fill_from_heap(const struct memobj *o, uint64_t pos, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        size_t in = (size_t)((pos + done) % PAGE_SIZE);
+        size_t step = MIN(n - done, (size_t)PAGE_SIZE - in);
+        const uint8_t *page = page_find(o, (pos + done) / PAGE_SIZE);
+
+        if (page)
+            memcpy(bounce + done, page + in, step);
+        else
+            memset(bounce + done, 0, step);
+        done += step;
     }
-    return (int64_t)o->size;
+}
+
+/* One page of heap: no bounce. */
+static int64_t read_in_page(struct memobj *o, uint64_t pos, size_t n, struct uio *to)
+{
+    const uint8_t *page = page_find(o, pos / PAGE_SIZE);
+
+    return page ? uio_copy_to(to, page + pos % PAGE_SIZE, n) : uio_zero(to, n);
+}
+
+static int64_t read_some(struct memobj *o, uint64_t pos, size_t n, struct uio *to)
+{
+    int64_t got = (int64_t)n;
+
+    if (o->fd < 0 && pos % PAGE_SIZE + n <= PAGE_SIZE)
+        return read_in_page(o, pos, n, to);
+    if (o->fd >= 0)
+        got = fill_from_memfd(o, pos, n);
+    else
+        fill_from_heap(o, pos, n);
+    return got <= 0 ? got : uio_copy_to(to, bounce, (size_t)got);
+}
+
+int64_t memobj_read(struct memobj *o, uint64_t pos, struct uio *to)
+{
+    int64_t done = 0;
+
+    while (to->left > 0 && pos < o->size) {
+        size_t n = (size_t)MIN(MIN((uint64_t)to->left, (uint64_t)BOUNCE), o->size - pos);
+        int64_t got = read_some(o, pos, n, to);
+
+        if (got <= 0)
+            return done ? done : got;
+        done += got;
+        pos += (uint64_t)got;
+        if ((size_t)got < n)
+            break;
+    }
+    return done;
+}
+
+/* n bytes of the bounce buffer to the pages: how many found room, or why none did. */
+static int64_t spill_to_heap(struct memobj *o, uint64_t pos, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        size_t in = (size_t)((pos + done) % PAGE_SIZE);
+        size_t step = MIN(n - done, (size_t)PAGE_SIZE - in);
+        uint8_t *page = NULL;
+        int r = page_make(o, (pos + done) / PAGE_SIZE, &page);
+
+        if (r < 0 || !page)
+            return done ? (int64_t)done : r;
+        memcpy(page + in, bounce + done, step);
+        done += step;
+    }
+    return (int64_t)done;
+}
+
+static int64_t spill_to_memfd(struct memobj *o, uint64_t pos, size_t n)
+{
+    int64_t done;
+
+    if (charge_ahead(o, pos, n) < 0) {
+        /* Overwriting what is there needs no budget; a page at a time finds the edge. */
+        uint64_t data = (uint64_t)host_seek_data(o->fd, pos);
+        uint64_t hole = (uint64_t)host_seek_hole(o->fd, pos);
+
+        if (data != pos || hole <= pos || (int64_t)hole < 0) {
+            n = MIN(n, (size_t)(PAGE_SIZE - pos % PAGE_SIZE));
+            if (charge(o, PAGE_SIZE) < 0)
+                return -ENOSPC;
+        } else {
+            n = (size_t)MIN((uint64_t)n, hole - pos);
+        }
+    }
+    done = host_pwrite(o->fd, bounce, n, pos);
+    settle(o);
+    return done < 0 ? host_to_guest(done) : done;
+}
+
+int64_t memobj_write(struct memobj *o, uint64_t pos, struct uio *from)
+{
+    int64_t done = 0;
+
+    while (from->left > 0) {
+        size_t n = MIN(from->left, (size_t)BOUNCE);
+        int64_t got, put;
+
+        if (pos >= OBJ_MAX_SIZE)
+            return done ? done : -EFBIG;
+        n = (size_t)MIN((uint64_t)n, OBJ_MAX_SIZE - pos);
+        if (o->fd < 0 && o->npages + n / PAGE_SIZE > HEAP_PAGES) {
+            int r = to_memfd(o);
+
+            if (r < 0)
+                return done ? done : r;
+        }
+        got = uio_copy_from(from, bounce, n);
+        if (got <= 0)
+            return done ? done : got;
+        put = o->fd >= 0 ? spill_to_memfd(o, pos, (size_t)got)
+                         : spill_to_heap(o, pos, (size_t)got);
+        if (put <= 0)
+            return done ? done : put;
+        done += put;
+        pos += (uint64_t)put;
+        o->size = MAX(o->size, pos);
+        if (put < got || (size_t)got < n)
+            break;
+    }
+    return done;
 }

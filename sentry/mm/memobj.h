@@ -10,7 +10,23 @@
 struct memobj;
 struct uio;
 
+/*
+ * A budget that several objects share besides LIMIT_DISK_BYTES: a tmpfs's own size. Counted, since a
+ * mapping may keep an object alive longer than its file system.
+ */
+struct memobj_quota {
+    uint32_t ref;
+    uint64_t max, used; /* bytes; max 0: no limit */
+};
+struct memobj_quota *memobj_quota_new(uint64_t max) MUST_CHECK;
+void memobj_quota_put(struct memobj_quota *q);
+/* Charges both budgets: -ENOSPC. q may be NULL. */
+int memobj_quota_charge(struct memobj_quota *q, uint64_t bytes) MUST_CHECK;
+void memobj_quota_release(struct memobj_quota *q, uint64_t bytes);
+
 int memobj_new(uint64_t size, struct memobj **ret_obj) MUST_CHECK;
+/* The same, charged to q (borrowed; a reference is taken) as well. */
+int memobj_new_in(struct memobj_quota *q, uint64_t size, struct memobj **ret_obj) MUST_CHECK;
 struct memobj *memobj_get(struct memobj *o);
 void memobj_put(struct memobj *o);
 uint64_t memobj_size(const struct memobj *o);

@@ -1,164 +1,200 @@
 /*
- * sys_open.c: open(2), openat(2), openat2(2), creat(2).
- *
- * Opening a FIFO may have to wait for its other end: the half-open file is kept as the restart object of
- * the call and finished when the FIFO's queue says so.
+ * open, openat, openat2, creat: flags are checked as Linux checks them, the rest is vfs_open_at. A
+ * FIFO that waits for its other end is the one open that blocks; the half-open file is kept in
+ * t->restart until the end of the call.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
-#include "abi/file.h"
-#include "lib/alloc.h"
+#include "abi/rlimit.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
-#include "sentry/sys/path_arg.h"
 #include "sentry/sys/sys.h"
 
-enum { PATH_CAP = 4096 };
-
-#define OPEN_VALID_FLAGS                                                                           \
+#define VALID_OPEN_FLAGS                                                                           \
     (LX_O_ACCMODE | LX_O_CREAT | LX_O_EXCL | LX_O_NOCTTY | LX_O_TRUNC | LX_O_APPEND |              \
-     LX_O_NONBLOCK | LX_O_DSYNC | LX_O_ASYNC | LX_O_DIRECT | LX_O_LARGEFILE | LX_O_DIRECTORY |     \
-     LX_O_NOFOLLOW | LX_O_NOATIME | LX_O_CLOEXEC | LX_O_SYNC | LX_O_PATH | LX_O_TMPFILE)
+     LX_O_NONBLOCK | LX_O_SYNC | LX_O_DSYNC | LX_FASYNC | LX_O_DIRECT | LX_O_LARGEFILE |           \
+     LX_O_DIRECTORY | LX_O_NOFOLLOW | LX_O_NOATIME | LX_O_CLOEXEC | LX_O_PATH | LX_O_TMPFILE)
+#define PATH_OPEN_FLAGS (LX_O_DIRECTORY | LX_O_NOFOLLOW | LX_O_PATH | LX_O_CLOEXEC)
+/* The bit of O_TMPFILE that is not O_DIRECTORY. */
+#define TMPFILE_BIT 020000000u
+#define VALID_RESOLVE                                                                              \
+    (LX_RESOLVE_NO_XDEV | LX_RESOLVE_NO_MAGICLINKS | LX_RESOLVE_NO_SYMLINKS | LX_RESOLVE_BENEATH | \
+     LX_RESOLVE_IN_ROOT | LX_RESOLVE_CACHED)
 
-int path_arg(struct task *t, gaddr_t addr, bool empty_ok, char **ret_path)
+struct open_flags {
+    uint32_t flags, mode, lookup;
+};
+
+static bool will_create(uint64_t flags)
 {
-    char buf[PATH_CAP];
-    int64_t n = strncpy_from_user(t, buf, addr, sizeof(buf));
-    if (n < 0)
-        return (int)n;
-    if (n == 0 && !empty_ok)
-        return -ENOENT;
-    char *p = kstrndup(buf, (size_t)n);
-    if (p == NULL)
-        return -ENOMEM;
-    *ret_path = p;
+    return (flags & LX_O_CREAT) || (flags & TMPFILE_BIT);
+}
+
+static int check_flags(uint64_t flags)
+{
+    if (flags & TMPFILE_BIT) {
+        if ((flags & (LX_O_TMPFILE | LX_O_CREAT)) != LX_O_TMPFILE)
+            return -EINVAL;
+        if (!(flags & (LX_O_WRONLY | LX_O_RDWR)))
+            return -EINVAL;
+    }
+    if ((flags & (LX_O_DIRECTORY | LX_O_CREAT)) == (LX_O_DIRECTORY | LX_O_CREAT))
+        return -EINVAL;
     return 0;
 }
 
-static struct sys_res install(struct task *t, struct file *f, bool cloexec)
+/* A descriptor number must be free before anything is looked up or made. */
+static int check_room(struct task *t)
 {
-    int fd = fd_install(t, f, cloexec, 0);
+    size_t fd = bitmap_first_zero(&t->files->used, 0);
+
+    return fd >= task_rlimit(t, LX_RLIMIT_NOFILE)->rlim_cur ? -EMFILE : 0;
+}
+
+static void put_file(void *f)
+{
+    file_put(f);
+}
+
+/* Waits for the other end of a FIFO; f moves into the restart state. */
+static struct sys_res wait_fifo(struct task *t, struct file *f CONSUMES)
+{
+    int r;
+
+    if (!t->restart.ptr) {
+        t->restart.ptr = f;
+        t->restart.free_ptr = put_file;
+    }
+    r = task_wait_on(t, fifo_wait_queue(f->inode), 0);
+    return r < 0 ? sys_ret(r) : task_block(t, -ERESTARTSYS);
+}
+
+static struct sys_res install(struct task *t, struct file *f CONSUMES, uint32_t flags)
+{
+    int fd = fd_install(t, f, (flags & LX_O_CLOEXEC) != 0, 0);
+
     if (fd < 0)
         file_put(f);
     return sys_ret(fd);
 }
 
-static void put_file(void *p)
+static struct sys_res resume_fifo(struct task *t, uint32_t flags)
 {
-    file_put(p);
-}
-
-static struct sys_res fifo_wait(struct task *t, struct file *f, bool cloexec)
-{
+    struct file *f = t->restart.ptr;
     int r = fifo_open(f->inode, f);
-    if (r == -EAGAIN) {
-        t->restart.ptr = f;
-        t->restart.free_ptr = put_file;
-        t->restart.u[0] = cloexec;
-        r = task_wait_on(t, fifo_wait_queue(f->inode), 0);
-        return r < 0 ? sys_ret(r) : task_block(t, -ERESTARTSYS);
-    }
-    t->restart.ptr = NULL;
-    if (r < 0) {
-        file_put(f);
-        return sys_ret(r);
-    }
-    return install(t, f, cloexec);
-}
 
-static struct sys_res do_open(struct task *t, int dfd, gaddr_t name, uint32_t flags, uint32_t mode,
-                              uint32_t lookup)
-{
-    char *path;
-    struct file *f = NULL;
-    bool cloexec = (flags & LX_O_CLOEXEC) != 0;
-
-    if (t->restart.active && t->restart.ptr != NULL)
-        return fifo_wait(t, t->restart.ptr, t->restart.u[0] != 0);
-    int r = path_arg(t, name, false, &path);
+    if (r == -EAGAIN)
+        return wait_fifo(t, f);
     if (r < 0)
         return sys_ret(r);
-    r = vfs_open_at(t, dfd, path, flags, mode, lookup, &f);
-    kfree(path);
-    if (r == -EAGAIN && f != NULL) {
-        if (flags & LX_O_NONBLOCK) {
-            file_put(f);
-            return sys_ret(r);
-        }
-        t->restart.ptr = f;
-        t->restart.free_ptr = put_file;
-        t->restart.u[0] = cloexec;
-        r = task_wait_on(t, fifo_wait_queue(f->inode), 0);
-        return r < 0 ? sys_ret(r) : task_block(t, -ERESTARTSYS);
-    }
-    return r < 0 ? sys_ret(r) : install(t, f, cloexec);
+    t->restart.ptr = NULL;
+    return install(t, f, flags);
 }
 
-/* The old calls ignore flags that they do not know. */
-static uint32_t old_flags(uint64_t flags)
+static struct sys_res do_open(struct task *t, int dfd, gaddr_t name, const struct open_flags *op)
 {
-    return (uint32_t)flags & OPEN_VALID_FLAGS;
+    char path[LX_PATH_MAX];
+    struct file *f;
+    int r;
+
+    if (t->restart.ptr)
+        return resume_fifo(t, op->flags);
+    r = check_flags(op->flags);
+    if (r == 0)
+        r = user_path_copy(t, name, path);
+    if (r == 0)
+        r = check_room(t);
+    if (r == 0)
+        r = vfs_open_at(t, dfd, path, op->flags, op->mode, op->lookup, &f);
+    else
+        return sys_ret(r);
+    if (r == -EAGAIN)
+        return wait_fifo(t, f);
+    return r < 0 ? sys_ret(r) : install(t, f, op->flags);
+}
+
+/* open and openat ignore what they do not know. */
+static struct sys_res open_lenient(struct task *t, int dfd, gaddr_t name, uint32_t flags,
+                                   uint32_t mode)
+{
+    struct open_flags op = {.flags = flags & VALID_OPEN_FLAGS};
+
+    if (op.flags & LX_O_PATH)
+        op.flags &= PATH_OPEN_FLAGS;
+    if (will_create(op.flags))
+        op.mode = mode & LX_S_IALLUGO;
+    return do_open(t, dfd, name, &op);
 }
 
 struct sys_res sys_open(struct task *t, const struct sys_args *a)
 {
-    return do_open(t, LX_AT_FDCWD, sys_addr(a, 0), old_flags(a->v[1]), sys_uint(a, 2), 0);
-}
-
-struct sys_res sys_openat(struct task *t, const struct sys_args *a)
-{
-    return do_open(t, sys_int(a, 0), sys_addr(a, 1), old_flags(a->v[2]), sys_uint(a, 3), 0);
+    return open_lenient(t, LX_AT_FDCWD, sys_addr(a, 0), sys_uint(a, 1), sys_uint(a, 2));
 }
 
 struct sys_res sys_creat(struct task *t, const struct sys_args *a)
 {
-    return do_open(t, LX_AT_FDCWD, sys_addr(a, 0), LX_O_CREAT | LX_O_WRONLY | LX_O_TRUNC, sys_uint(a, 1), 0);
+    return open_lenient(t, LX_AT_FDCWD, sys_addr(a, 0), LX_O_CREAT | LX_O_WRONLY | LX_O_TRUNC,
+                        sys_uint(a, 1));
 }
 
-static int resolve_flags(uint64_t resolve, uint32_t *ret_lookup)
+struct sys_res sys_openat(struct task *t, const struct sys_args *a)
 {
-    uint32_t l = 0;
-    if (resolve & ~(uint64_t)(LX_RESOLVE_NO_XDEV | LX_RESOLVE_NO_MAGICLINKS | LX_RESOLVE_NO_SYMLINKS |
-                              LX_RESOLVE_BENEATH | LX_RESOLVE_IN_ROOT | LX_RESOLVE_CACHED))
+    return open_lenient(t, sys_int(a, 0), sys_addr(a, 1), sys_uint(a, 2), sys_uint(a, 3));
+}
+
+static int check_how(const struct lx_open_how *how)
+{
+    if ((how->flags & ~(uint64_t)VALID_OPEN_FLAGS) || (how->resolve & ~(uint64_t)VALID_RESOLVE))
         return -EINVAL;
-    if ((resolve & LX_RESOLVE_BENEATH) && (resolve & LX_RESOLVE_IN_ROOT))
+    if ((how->resolve & LX_RESOLVE_BENEATH) && (how->resolve & LX_RESOLVE_IN_ROOT))
         return -EINVAL;
-    if (resolve & LX_RESOLVE_CACHED)
+    if (will_create(how->flags) ? (how->mode & ~(uint64_t)LX_S_IALLUGO) != 0 : how->mode != 0)
+        return -EINVAL;
+    if ((how->flags & LX_O_PATH) && (how->flags & ~(uint64_t)PATH_OPEN_FLAGS))
+        return -EINVAL;
+    if ((how->resolve & LX_RESOLVE_CACHED) &&
+        (how->flags & (LX_O_TRUNC | LX_O_CREAT | TMPFILE_BIT)))
         return -EAGAIN;
-    l |= resolve & LX_RESOLVE_NO_XDEV ? LOOKUP_NO_XDEV : 0;
-    l |= resolve & LX_RESOLVE_NO_MAGICLINKS ? LOOKUP_NO_MAGICLINKS : 0;
-    l |= resolve & LX_RESOLVE_NO_SYMLINKS ? LOOKUP_NO_SYMLINKS : 0;
-    l |= resolve & LX_RESOLVE_BENEATH ? LOOKUP_BENEATH : 0;
-    l |= resolve & LX_RESOLVE_IN_ROOT ? LOOKUP_IN_ROOT : 0;
-    *ret_lookup = l;
     return 0;
+}
+
+static uint32_t lookup_flags_of(uint64_t resolve)
+{
+    static const struct {
+        uint32_t resolve, lookup;
+    } map[] = {
+        {LX_RESOLVE_NO_XDEV, LOOKUP_NO_XDEV},
+        {LX_RESOLVE_NO_MAGICLINKS, LOOKUP_NO_MAGICLINKS},
+        {LX_RESOLVE_NO_SYMLINKS, LOOKUP_NO_SYMLINKS},
+        {LX_RESOLVE_BENEATH, LOOKUP_BENEATH},
+        {LX_RESOLVE_IN_ROOT, LOOKUP_IN_ROOT},
+    };
+    uint32_t flags = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(map); i++) {
+        if (resolve & map[i].resolve)
+            flags |= map[i].lookup;
+    }
+    return flags;
 }
 
 struct sys_res sys_openat2(struct task *t, const struct sys_args *a)
 {
-    struct lx_open_how how = {0};
-    uint32_t lookup;
+    struct lx_open_how how;
+    struct open_flags op;
+    int r;
 
-    if (t->restart.active)
-        return do_open(t, 0, GADDR_NULL, 0, 0, 0);
-    if (a->v[3] < sizeof(how))
+    if (a->v[3] < LX_OPEN_HOW_SIZE_VER0)
         return sys_ret(-EINVAL);
     if (a->v[3] > 4096)
         return sys_ret(-E2BIG);
-    int r = copy_struct_from_user(t, &how, sizeof(how), sys_addr(a, 2), (size_t)a->v[3]);
+    r = copy_struct_from_user(t, &how, sizeof(how), sys_addr(a, 2), (size_t)a->v[3]);
+    if (r == 0)
+        r = check_how(&how);
     if (r < 0)
         return sys_ret(r);
-    bool creates = (how.flags & (LX_O_CREAT | LX_O_TMPFILE)) != 0;
-    if ((how.flags & ~(uint64_t)OPEN_VALID_FLAGS) != 0 || (how.mode & ~07777ull) != 0 ||
-        (!creates && how.mode != 0))
-        return sys_ret(-EINVAL);
-    if ((how.flags & LX_O_PATH) &&
-        (how.flags & ~(uint64_t)(LX_O_PATH | LX_O_DIRECTORY | LX_O_NOFOLLOW | LX_O_CLOEXEC)) != 0)
-        return sys_ret(-EINVAL);
-    r = resolve_flags(how.resolve, &lookup);
-    if (r < 0)
-        return sys_ret(r);
-    return do_open(t, sys_int(a, 0), sys_addr(a, 1), (uint32_t)how.flags, (uint32_t)how.mode, lookup);
+    op = (struct open_flags){(uint32_t)how.flags, (uint32_t)how.mode, lookup_flags_of(how.resolve)};
+    return do_open(t, sys_int(a, 0), sys_addr(a, 1), &op);
 }

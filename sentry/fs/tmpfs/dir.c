@@ -1,299 +1,365 @@
-/* Directories of tmpfs: entries, changes of the name space, listings. */
-#include "abi/dir.h"
+/*
+ * tmpfs directories: entries in one hash table per file system (lookup) and in a tree per directory
+ * (listing, by cookie).
+ */
+#include "sentry/fs/tmpfs/tmpfs.h"
 
 #include <string.h>
 
-#include "abi/errno.h"
-
 #include "lib/alloc.h"
-#include "sentry/fs/tmpfs/tmpfs.h"
-#include "sentry/kernel/cred.h"
 
-#define ENTRY_SIZE 20u /* what an entry adds to st_size, as on Linux */
+#include "abi/dir.h"
+#include "sentry/fs/file.h"
 
-static struct tmpfs_entry *entry_find(const struct tmpfs_inode *dir, const char *name, size_t len)
+enum { ENTRY_SIZE = 20 }; /* what an entry adds to st_size, as in Linux */
+
+static uint64_t entry_hash(const struct tmpfs_inode *dir, const char *name, size_t len)
+{
+    return hash_bytes(hash_seed() ^ (uint64_t)(uintptr_t)dir, name, len);
+}
+
+struct tmpfs_entry *tmpfs_entry_find(struct tmpfs_inode *dir, const char *name, size_t len)
 {
     struct hash_node *n;
 
-    hash_for_each_match (n, &dir->entries, hash_bytes(hash_seed(), name, len)) {
+    hash_for_each_match(n, &dir->fs->names, entry_hash(dir, name, len))
+    {
         struct tmpfs_entry *e = hash_entry(n, struct tmpfs_entry, node);
 
-        if (e->len == len && memcmp(e->name, name, len) == 0)
+        if (e->dir == dir && e->name_len == len && memcmp(e->name, name, len) == 0)
             return e;
     }
     return NULL;
+}
+
+static struct tmpfs_entry *tmpfs_entry_of(const struct rb_node *n)
+{
+    return (struct tmpfs_entry *)((uintptr_t)n - offsetof(struct tmpfs_entry, by_cookie));
+}
+
+static int cookie_cmp(const struct rb_node *a, const struct rb_node *b)
+{
+    uint64_t x = tmpfs_entry_of(a)->cookie;
+    uint64_t y = tmpfs_entry_of(b)->cookie;
+
+    return x < y ? -1 : x > y;
+}
+
+static int cookie_key(const void *key, const struct rb_node *node)
+{
+    uint64_t x = *(const uint64_t *)key;
+    uint64_t y = tmpfs_entry_of(node)->cookie;
+
+    return x < y ? -1 : x > y;
+}
+
+static void dir_changed(struct tmpfs_inode *dir)
+{
+    dir->inode->size = dir->nentries * ENTRY_SIZE;
+    inode_touch(dir->inode, ATTR_MTIME | ATTR_CTIME);
 }
 
 static struct tmpfs_entry *entry_alloc(const char *name, size_t len)
 {
     struct tmpfs_entry *e = kalloc(sizeof(*e) + len + 1);
 
-    if (!e)
-        return NULL;
-    e->len = len;
-    memcpy(e->name, name, len);
-    list_init(&e->link);
+    if (e) {
+        memcpy(e->name, name, len);
+        e->name_len = (uint32_t)len;
+    }
     return e;
 }
 
-/* Takes over the reference of ino. */
-static void entry_insert(struct tmpfs_inode *dir, struct tmpfs_entry *e, struct inode *ino CONSUMES)
+static void entry_insert(struct tmpfs_inode *dir, struct tmpfs_entry *e, struct inode *ino)
 {
+    e->dir = dir;
     e->inode = ino;
-    e->cookie = ++dir->next_cookie;
-    hash_insert(&dir->entries, &e->node, hash_bytes(hash_seed(), e->name, e->len));
-    list_add_tail(&dir->order, &e->link);
-    if (dir->inode)
-        dir->inode->size += ENTRY_SIZE;
+    e->cookie = dir->next_cookie++;
+    hash_insert(&dir->fs->names, &e->node, entry_hash(dir, e->name, e->name_len));
+    rb_insert(&dir->entries, &e->by_cookie, cookie_cmp);
+    dir->nentries++;
+    dir_changed(dir);
 }
 
-void tmpfs_entry_free(struct tmpfs_inode *dir, struct tmpfs_entry *e)
+int tmpfs_entry_add(struct tmpfs_inode *dir, const char *name, size_t len, struct inode *ino)
 {
-    hash_remove(&dir->entries, &e->node);
-    list_del_init(&e->link);
-    if (dir->inode)
-        dir->inode->size -= ENTRY_SIZE;
+    struct tmpfs_entry *e = entry_alloc(name, len);
+
+    if (!e) {
+        inode_put(ino);
+        return -ENOMEM;
+    }
+    entry_insert(dir, e, ino);
+    return 0;
+}
+
+void tmpfs_entry_remove(struct tmpfs_entry *e)
+{
+    struct tmpfs_inode *dir = e->dir;
+    struct inode *ino = e->inode;
+
+    hash_remove(&dir->fs->names, &e->node);
+    rb_erase(&dir->entries, &e->by_cookie);
+    dir->nentries--;
+    dir_changed(dir);
     kfree(e);
+    inode_put(ino);
 }
 
-int tmpfs_lookup(struct inode *dir, struct dentry *d)
+void tmpfs_tree_free(struct inode *root)
 {
-    struct tmpfs_entry *e;
+    struct list_head work;
+    struct tmpfs_inode *dir = tmpfs_inode_of(root);
 
-    if (d->name_len > LX_NAME_MAX)
-        return -ENAMETOOLONG;
-    e = entry_find(tmpfs_inode_of(dir), d->name, d->name_len);
+    list_init(&work);
+    list_add_tail(&work, &dir->work);
+    while (!list_empty(&work)) {
+        struct rb_node *n;
+
+        dir = list_first(&work, struct tmpfs_inode, work);
+        n = rb_first(&dir->entries);
+        if (!n) {
+            list_del_init(&dir->work);
+            if (dir->inode != root)
+                inode_put(dir->inode); /* taken when it was put on the list */
+            continue;
+        }
+        struct tmpfs_entry *e = tmpfs_entry_of(n);
+        struct tmpfs_inode *child = tmpfs_inode_of(e->inode);
+
+        if (LX_S_ISDIR(e->inode->mode) && child->nentries) {
+            inode_get(e->inode);
+            list_add(&work, &child->work);
+        }
+        tmpfs_entry_remove(e);
+    }
+}
+
+/* -- inode operations -------------------------------------------------------------------------- */
+
+static int tmpfs_lookup(struct inode *dir, struct dentry *d)
+{
+    struct tmpfs_entry *e = tmpfs_entry_find(tmpfs_inode_of(dir), d->name, d->name_len);
+
     if (e)
         dentry_instantiate(d, inode_get(e->inode));
     return 0;
 }
 
-static int add_inode(struct inode *dir, struct dentry *d, struct inode *ino CONSUMES)
+/* Gives the new inode its name. */
+static int enter(struct inode *dir, struct dentry *d, struct inode *ino CONSUMES)
 {
-    struct tmpfs_entry *e = dir->dead ? NULL : entry_alloc(d->name, d->name_len);
+    int r = tmpfs_entry_add(tmpfs_inode_of(dir), d->name, d->name_len, inode_get(ino));
 
-    if (!e) {
+    if (r < 0) {
         inode_put(ino);
-        return dir->dead ? -ENOENT : -ENOSPC;
+        return r;
     }
-    entry_insert(tmpfs_inode_of(dir), e, ino);
-    dentry_instantiate(d, inode_get(ino));
-    inode_touch(dir, ATTR_MTIME | ATTR_CTIME);
+    dentry_instantiate(d, ino);
     return 0;
 }
 
-static int make(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c,
-                struct inode **ret_inode)
+static int make_node(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)
 {
-    if (d->name_len > LX_NAME_MAX)
-        return -ENAMETOOLONG;
-    return tmpfs_inode_new(dir->super, dir, mode, c, ret_inode);
+    struct inode *ino;
+    int r = tmpfs_inode_new(tmpfs_inode_of(dir)->fs, dir, mode, c, &ino);
+
+    return r < 0 ? r : enter(dir, d, ino);
 }
 
-int tmpfs_create(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)
+static int tmpfs_create(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)
 {
-    return tmpfs_mknod(dir, d, mode, 0, c);
+    return make_node(dir, d, LX_S_IFREG | (mode & LX_S_IALLUGO), c);
 }
 
-int tmpfs_mkdir(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)
+static int tmpfs_mkdir(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)
 {
-    int r = tmpfs_mknod(dir, d, LX_S_IFDIR | (mode & LX_S_IALLUGO), 0, c);
+    int r = make_node(dir, d, LX_S_IFDIR | (mode & LX_S_IALLUGO), c);
 
     if (r == 0)
         dir->nlink++;
     return r;
 }
 
-int tmpfs_mknod(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev,
-                const struct cred *c)
+static int tmpfs_mknod(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev,
+                       const struct cred *c)
 {
-    struct inode *ino;
-    int r = make(dir, d, mode, c, &ino);
+    int r = make_node(dir, d, mode, c);
 
-    if (r < 0)
-        return r;
-    ino->rdev = rdev;
-    return add_inode(dir, d, ino);
+    if (r == 0)
+        d->inode->rdev = rdev;
+    return r;
 }
 
-int tmpfs_symlink(struct inode *dir, struct dentry *d, const char *target, const struct cred *c)
+static int tmpfs_symlink(struct inode *dir, struct dentry *d, const char *target,
+                         const struct cred *c)
 {
-    struct tmpfs_inode *ti;
+    struct tmpfs *fs = tmpfs_inode_of(dir)->fs;
     struct inode *ino;
-    int r = make(dir, d, LX_S_IFLNK | 0777, c, &ino);
+    int r = tmpfs_inode_new(fs, dir, LX_S_IFLNK | 0777, c, &ino);
 
     if (r < 0)
         return r;
-    ti = tmpfs_inode_of(ino);
-    ti->target = kstrdup(target);
-    if (!ti->target) {
+    tmpfs_inode_of(ino)->target = kstrdup(target);
+    if (!tmpfs_inode_of(ino)->target) {
         inode_put(ino);
         return -ENOMEM;
     }
     ino->size = strlen(target);
-    return add_inode(dir, d, ino);
+    return enter(dir, d, ino);
 }
 
-int tmpfs_link(struct inode *old, struct inode *dir, struct dentry *d)
+static int tmpfs_link(struct inode *old, struct inode *dir, struct dentry *d)
 {
     int r;
 
-    if (d->name_len > LX_NAME_MAX)
-        return -ENAMETOOLONG;
     if (old->nlink == UINT32_MAX)
         return -EMLINK;
-    r = add_inode(dir, d, inode_get(old));
+    r = tmpfs_entry_add(tmpfs_inode_of(dir), d->name, d->name_len, inode_get(old));
     if (r < 0)
         return r;
     old->nlink++;
     inode_touch(old, ATTR_CTIME);
+    dentry_instantiate(d, inode_get(old));
     return 0;
 }
 
-int tmpfs_tmpfile(struct inode *dir, uint32_t mode, const struct cred *c, struct inode **ret_inode)
+static int tmpfs_tmpfile(struct inode *dir, uint32_t mode, const struct cred *c,
+                         struct inode **ret_inode)
 {
-    int r = tmpfs_inode_new(dir->super, dir, mode, c, ret_inode);
+    int r = tmpfs_inode_new(tmpfs_inode_of(dir)->fs, dir, mode, c, ret_inode);
 
     if (r == 0)
         (*ret_inode)->nlink = 0;
     return r;
 }
 
-/* Removes the entry and its inode's name. */
-static void drop_entry(struct inode *dir, struct tmpfs_entry *e)
+/* The links of an inode whose entry in dir is being removed. */
+static void unlinked(struct inode *dir, struct inode *ino)
 {
-    struct inode *ino = e->inode;
-
     if (LX_S_ISDIR(ino->mode)) {
         ino->nlink = 0;
         dir->nlink--;
-    } else if (ino->nlink > 0) {
+    } else {
         ino->nlink--;
     }
     inode_touch(ino, ATTR_CTIME);
-    tmpfs_entry_free(tmpfs_inode_of(dir), e);
-    inode_put(ino);
 }
 
-static int remove_name(struct inode *dir, struct dentry *d)
+static int tmpfs_unlink(struct inode *dir, struct dentry *d)
 {
-    struct tmpfs_entry *e = entry_find(tmpfs_inode_of(dir), d->name, d->name_len);
+    struct tmpfs_entry *e = tmpfs_entry_find(tmpfs_inode_of(dir), d->name, d->name_len);
 
     if (!e)
         return -ENOENT;
-    drop_entry(dir, e);
-    inode_touch(dir, ATTR_MTIME | ATTR_CTIME);
+    unlinked(dir, e->inode);
+    tmpfs_entry_remove(e);
     return 0;
 }
 
-int tmpfs_unlink(struct inode *dir, struct dentry *d)
+static int tmpfs_rmdir(struct inode *dir, struct dentry *d)
 {
-    return remove_name(dir, d);
-}
-
-static bool is_empty(const struct inode *ino)
-{
-    return list_empty(&tmpfs_inode_of(ino)->order);
-}
-
-int tmpfs_rmdir(struct inode *dir, struct dentry *d)
-{
-    return is_empty(d->inode) ? remove_name(dir, d) : -ENOTEMPTY;
+    if (tmpfs_inode_of(d->inode)->nentries)
+        return -ENOTEMPTY;
+    return tmpfs_unlink(dir, d);
 }
 
 static void exchange(struct inode *odir, struct tmpfs_entry *oe, struct inode *ndir,
                      struct tmpfs_entry *ne)
 {
     struct inode *ino = oe->inode;
-    bool odd = LX_S_ISDIR(oe->inode->mode) != LX_S_ISDIR(ne->inode->mode);
+    bool old_dir = LX_S_ISDIR(ino->mode), new_dir = LX_S_ISDIR(ne->inode->mode);
 
     oe->inode = ne->inode;
     ne->inode = ino;
-    if (odd && odir != ndir) {
-        struct inode *gains = LX_S_ISDIR(ino->mode) ? ndir : odir;
-
-        gains->nlink++;
-        (gains == ndir ? odir : ndir)->nlink--;
+    if (old_dir && !new_dir) {
+        odir->nlink--;
+        ndir->nlink++;
+    } else if (!old_dir && new_dir) {
+        odir->nlink++;
+        ndir->nlink--;
     }
+    dir_changed(oe->dir);
+    dir_changed(ne->dir);
 }
 
-/* Moves oe to the name of nd, replacing what is there. */
-static int move(struct inode *odir, struct tmpfs_entry *oe, struct inode *ndir, struct dentry *nd,
-                struct tmpfs_entry *ne)
+static int tmpfs_rename(struct inode *odir, struct dentry *od, struct inode *ndir,
+                        struct dentry *nd, uint32_t flags)
 {
-    struct tmpfs_entry *e;
-    struct inode *ino = oe->inode;
+    struct tmpfs_inode *to = tmpfs_inode_of(ndir);
+    struct tmpfs_entry *oe = tmpfs_entry_find(tmpfs_inode_of(odir), od->name, od->name_len);
+    struct tmpfs_entry *ne = tmpfs_entry_find(to, nd->name, nd->name_len);
+    struct tmpfs_entry *fresh;
+    struct inode *ino, *whiteout = NULL;
 
-    if (nd->name_len > LX_NAME_MAX)
-        return -ENAMETOOLONG;
-    if (ne && LX_S_ISDIR(ne->inode->mode) && !is_empty(ne->inode))
-        return -ENOTEMPTY;
-    if (ndir->dead)
+    if (!oe || ((flags & LX_RENAME_EXCHANGE) && !ne))
         return -ENOENT;
-    e = entry_alloc(nd->name, nd->name_len);
-    if (!e)
-        return -ENOSPC;
-    if (ne)
-        drop_entry(ndir, ne);
-    entry_insert(tmpfs_inode_of(ndir), e, ino);
-    tmpfs_entry_free(tmpfs_inode_of(odir), oe);
-    if (LX_S_ISDIR(ino->mode)) {
+    ino = oe->inode;
+    if (flags & LX_RENAME_EXCHANGE) {
+        inode_touch(ne->inode, ATTR_CTIME);
+        inode_touch(ino, ATTR_CTIME);
+        exchange(odir, oe, ndir, ne);
+        return 0;
+    }
+    if (ne && LX_S_ISDIR(ne->inode->mode) && tmpfs_inode_of(ne->inode)->nentries)
+        return -ENOTEMPTY;
+    fresh = entry_alloc(nd->name, nd->name_len);
+    if (!fresh)
+        return -ENOMEM;
+    if (flags & LX_RENAME_WHITEOUT) {
+        int r = tmpfs_inode_new(to->fs, NULL, LX_S_IFCHR, NULL, &whiteout);
+
+        if (r < 0) {
+            kfree(fresh);
+            return r;
+        }
+    }
+    if (ne) {
+        unlinked(ndir, ne->inode);
+        tmpfs_entry_remove(ne);
+    }
+    entry_insert(to, fresh, inode_get(ino));
+    if (LX_S_ISDIR(ino->mode) && odir != ndir) {
         odir->nlink--;
         ndir->nlink++;
     }
-    return 0;
-}
-
-int tmpfs_rename(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd,
-                 uint32_t flags)
-{
-    struct tmpfs_entry *oe = entry_find(tmpfs_inode_of(odir), od->name, od->name_len);
-    struct tmpfs_entry *ne = entry_find(tmpfs_inode_of(ndir), nd->name, nd->name_len);
-    int r = 0;
-
-    if (flags & LX_RENAME_WHITEOUT)
-        return -EINVAL;
-    if (!oe || ((flags & LX_RENAME_EXCHANGE) && !ne))
-        return -ENOENT;
-    if (flags & LX_RENAME_EXCHANGE) {
-        exchange(odir, oe, ndir, ne);
-        inode_touch(ne->inode, ATTR_CTIME);
+    inode_touch(ino, ATTR_CTIME);
+    if (whiteout) {
+        inode_put(oe->inode);
+        oe->inode = whiteout;
+        dir_changed(oe->dir);
     } else {
-        r = move(odir, oe, ndir, nd, ne);
+        tmpfs_entry_remove(oe);
     }
-    if (r < 0)
-        return r;
-    inode_touch(odir, ATTR_MTIME | ATTR_CTIME);
-    inode_touch(ndir, ATTR_MTIME | ATTR_CTIME);
-    inode_touch(od->inode, ATTR_CTIME);
     return 0;
 }
 
-/* -- listings
- * --------------------------------------------------------------------------------------- */
+/* -- listing ------------------------------------------------------------------------------------ */
 
-/* Positions: 0 and 1 the dots, else 1 + the cookie of the last entry that was emitted. */
 static int tmpfs_readdir(struct file *f, struct dir_context *dc)
 {
-    struct tmpfs_inode *ti = tmpfs_inode_of(f->inode);
-    struct tmpfs_entry *e;
+    struct tmpfs_inode *dir = tmpfs_inode_of(f->inode);
+    struct rb_node *n;
 
+    inode_touch_relatime(f->inode);
     if (!dir_emit_dots(f, dc))
         return 0;
-    list_for_each_entry (e, &ti->order, link) {
-        if (e->cookie + 1 < f->pos)
-            continue;
-        if (!dc->emit(dc, e->name, e->len, e->inode->ino, mode_to_dt(e->inode->mode),
-                      e->cookie + 2))
+    for (n = rb_lower_bound(&dir->entries, &f->pos, cookie_key); n; n = rb_next(n)) {
+        const struct tmpfs_entry *e = tmpfs_entry_of(n);
+
+        if (!dc->emit(dc, e->name, e->name_len, e->inode->ino, mode_to_dt(e->inode->mode),
+                      e->cookie + 1))
             return 0;
-        f->pos = e->cookie + 2;
+        f->pos = e->cookie + 1;
     }
     return 0;
 }
 
 static int64_t tmpfs_dir_seek(struct file *f, int64_t off, int whence)
 {
-    return vfs_seek_generic(f, off, whence, INT64_MAX);
+    if (whence != LX_SEEK_SET && whence != LX_SEEK_CUR)
+        return -EINVAL;
+    return vfs_seek_generic(f, off, whence, 0);
 }
 
 static int tmpfs_dir_fsync(struct file *f, bool datasync)
@@ -303,8 +369,34 @@ static int tmpfs_dir_fsync(struct file *f, bool datasync)
     return 0;
 }
 
+static int tmpfs_dir_open(struct inode *ino, struct file *f)
+{
+    (void)ino;
+    f->ops = &tmpfs_dir_ops;
+    return 0;
+}
+
 const struct file_ops tmpfs_dir_ops = {
     .seek = tmpfs_dir_seek,
     .readdir = tmpfs_readdir,
     .fsync = tmpfs_dir_fsync,
+};
+
+const struct inode_ops tmpfs_dir_iops = {
+    .lookup = tmpfs_lookup,
+    .create = tmpfs_create,
+    .mkdir = tmpfs_mkdir,
+    .mknod = tmpfs_mknod,
+    .symlink = tmpfs_symlink,
+    .link = tmpfs_link,
+    .tmpfile = tmpfs_tmpfile,
+    .unlink = tmpfs_unlink,
+    .rmdir = tmpfs_rmdir,
+    .rename = tmpfs_rename,
+    .setattr = tmpfs_setattr,
+    .open = tmpfs_dir_open,
+    .getxattr = tmpfs_getxattr,
+    .setxattr = tmpfs_setxattr,
+    .listxattr = tmpfs_listxattr,
+    .removexattr = tmpfs_removexattr,
 };

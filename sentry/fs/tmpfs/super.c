@@ -1,282 +1,167 @@
-/*
- * Mounting, inodes, eviction. An evicted directory takes its entries along; that may cascade as
- * deep as a guest likes, so directories whose entries are to go wait in a list that the outermost
- * eviction works off.
- */
+/* tmpfs mounts, and the kernel's internal one for memfds and shared memory files. */
+#include "sentry/fs/tmpfs/tmpfs.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "abi/errno.h"
-
 #include "lib/alloc.h"
 #include "lib/checked.h"
-#include "sentry/fs/tmpfs/tmpfs.h"
+
 #include "sentry/kernel/cred.h"
+#include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
-#include "sentry/mm/memobj.h"
+#include "sentry/kernel/task.h"
 
-const struct inode_ops tmpfs_inode_ops = {
-    .lookup = tmpfs_lookup,
-    .create = tmpfs_create,
-    .mkdir = tmpfs_mkdir,
-    .mknod = tmpfs_mknod,
-    .symlink = tmpfs_symlink,
-    .link = tmpfs_link,
-    .tmpfile = tmpfs_tmpfile,
-    .unlink = tmpfs_unlink,
-    .rmdir = tmpfs_rmdir,
-    .rename = tmpfs_rename,
-    .readlink = tmpfs_readlink,
-    .getattr = tmpfs_getattr,
-    .setattr = tmpfs_setattr,
-    .open = tmpfs_open,
-    .getxattr = tmpfs_getxattr,
-    .setxattr = tmpfs_setxattr,
-    .listxattr = tmpfs_listxattr,
-    .removexattr = tmpfs_removexattr,
-};
-
-int tmpfs_room(const struct tmpfs_inode *ti, uint64_t n)
+/* Smaller of two maxima, where 0 in a means none. */
+static uint64_t bound(uint64_t a, uint64_t b)
 {
-    const struct tmpfs *fs = ti->fs;
-
-    if (fs->max_bytes && (n > fs->max_bytes || fs->bytes > fs->max_bytes - n))
-        return -ENOSPC;
-    return 0;
-}
-
-void tmpfs_account(struct tmpfs_inode *ti)
-{
-    uint64_t now = ti->obj ? memobj_allocated(ti->obj) : 0;
-
-    ti->fs->bytes += now - ti->counted;
-    ti->counted = now;
-    ti->inode->blocks = now / 512;
-    if (ti->obj)
-        ti->inode->size = memobj_size(ti->obj);
-}
-
-static int charge_inode(struct tmpfs *fs)
-{
-    int r;
-
-    if (fs->max_inodes && fs->inodes >= fs->max_inodes)
-        return -ENOSPC;
-    r = limit_charge(LIMIT_DISK_INODES, 1);
-    if (r == 0)
-        fs->inodes++;
-    return r;
-}
-
-static void release_inode(struct tmpfs *fs)
-{
-    fs->inodes--;
-    limit_release(LIMIT_DISK_INODES, 1);
-}
-
-int tmpfs_inode_new(struct super *sb, const struct inode *dir, uint32_t mode, const struct cred *c,
-                    struct inode **ret_inode)
-{
-    struct tmpfs *fs = sb->priv;
-    struct tmpfs_inode *ti;
-    struct inode *ino;
-    int r = charge_inode(fs);
-
-    if (r < 0)
-        return r;
-    ti = kalloc(sizeof(*ti));
-    r = ti ? 0 : -ENOMEM;
-    if (r == 0 && LX_S_ISREG(mode))
-        r = memobj_new(0, &ti->obj);
-    if (r == 0)
-        r = inode_new(sb, &tmpfs_inode_ops, mode, &ino);
-    if (r < 0) {
-        if (ti)
-            memobj_put(ti->obj);
-        kfree(ti);
-        release_inode(fs);
-        return r;
-    }
-    ti->fs = fs;
-    ti->inode = ino;
-    ti->seals = LX_F_SEAL_SEAL;
-    hash_init(&ti->entries);
-    list_init(&ti->order);
-    list_init(&ti->xattrs);
-    list_init(&ti->doomed);
-    ino->priv = ti;
-    ino->nlink = LX_S_ISDIR(mode) ? 2 : 1;
-    if (dir)
-        inode_init_owner(ino, dir, mode, c);
-    *ret_inode = ino;
-    return 0;
-}
-
-static struct list_head doomed = {&doomed, &doomed};
-
-static void free_inode(struct tmpfs_inode *ti)
-{
-    struct tmpfs *fs = ti->fs;
-
-    hash_done(&ti->entries);
-    tmpfs_xattrs_free(ti);
-    fs->bytes -= ti->counted;
-    memobj_put(ti->obj);
-    kfree(ti->target);
-    kfree(ti);
-    release_inode(fs);
-}
-
-static void free_doomed(void)
-{
-    static bool busy;
-
-    if (busy)
-        return;
-    busy = true;
-    while (!list_empty(&doomed)) {
-        struct tmpfs_inode *ti = list_first(&doomed, struct tmpfs_inode, doomed);
-
-        if (list_empty(&ti->order)) {
-            list_del_init(&ti->doomed);
-            free_inode(ti);
-        } else {
-            struct tmpfs_entry *e = list_first(&ti->order, struct tmpfs_entry, link);
-            struct inode *ino = e->inode;
-
-            tmpfs_entry_free(ti, e);
-            inode_put(ino);
-        }
-    }
-    busy = false;
-}
-
-static void tmpfs_evict(struct inode *ino)
-{
-    struct tmpfs_inode *ti = tmpfs_inode_of(ino);
-
-    if (!ti)
-        return;
-    ino->priv = NULL;
-    ti->inode = NULL;
-    list_add(&doomed, &ti->doomed);
-    free_doomed();
+    return a && a < b ? a : b;
 }
 
 static int tmpfs_statfs(struct super *sb, struct lx_statfs *ret_st)
 {
     const struct tmpfs *fs = sb->priv;
-    uint64_t max = limit_max(LIMIT_DISK_BYTES), used = limit_used(LIMIT_DISK_BYTES);
-    uint64_t imax = limit_max(LIMIT_DISK_INODES), iused = limit_used(LIMIT_DISK_INODES);
-    uint64_t left = max - MIN(used, max), ileft = imax - MIN(iused, imax);
+    uint64_t max = bound(fs->quota->max, limit_max(LIMIT_DISK_BYTES));
+    uint64_t left = limit_max(LIMIT_DISK_BYTES) - limit_used(LIMIT_DISK_BYTES);
+    uint64_t files = bound(fs->max_inodes, limit_max(LIMIT_DISK_INODES));
+    uint64_t ileft = limit_max(LIMIT_DISK_INODES) - limit_used(LIMIT_DISK_INODES);
 
+    if (fs->quota->max)
+        left = MIN(left, fs->quota->max - MIN(fs->quota->max, fs->quota->used));
+    if (fs->max_inodes)
+        ileft = MIN(ileft, fs->max_inodes - MIN(fs->max_inodes, fs->inodes));
     memset(ret_st, 0, sizeof(*ret_st));
-    ret_st->f_type = (int64_t)sb->magic;
+    ret_st->f_type = LX_TMPFS_MAGIC;
     ret_st->f_bsize = ret_st->f_frsize = PAGE_SIZE;
-    ret_st->f_namelen = LX_NAME_MAX;
-    ret_st->f_flags = LX_ST_VALID;
-    if (fs->max_bytes && fs->max_bytes < max) {
-        max = fs->max_bytes;
-        left = MIN(left, max - MIN(fs->bytes, max));
-    }
     ret_st->f_blocks = max / PAGE_SIZE;
     ret_st->f_bfree = ret_st->f_bavail = left / PAGE_SIZE;
-    ret_st->f_files = imax;
+    ret_st->f_files = files;
     ret_st->f_ffree = ileft;
+    ret_st->f_namelen = LX_NAME_MAX;
     return 0;
 }
 
 static void tmpfs_free(struct super *sb)
 {
-    kfree(sb->priv);
+    struct tmpfs *fs = sb->priv;
+
+    if (!fs)
+        return;
+    hash_done(&fs->names);
+    memobj_quota_put(fs->quota);
+    kfree(fs);
     sb->priv = NULL;
+}
+
+/* The root goes last; with it goes the tree. */
+static void tmpfs_super_evict(struct inode *ino)
+{
+    struct tmpfs_inode *ti = tmpfs_inode_of(ino);
+
+    if (ti && LX_S_ISDIR(ino->mode) && ti->nentries) {
+        ino->ref = 1; /* the entries' teardown looks at the inode */
+        tmpfs_tree_free(ino);
+        ino->ref = 0;
+    }
+    tmpfs_evict(ino);
 }
 
 static const struct super_ops tmpfs_super_ops = {
     .statfs = tmpfs_statfs,
-    .evict = tmpfs_evict,
+    .evict = tmpfs_super_evict,
     .free = tmpfs_free,
 };
 
-static int set_options(struct super *sb, const struct tmpfs_options *opt)
+static char *options_text(const struct tmpfs_options *opt)
 {
-    char text[96];
-    int n = 0;
+    char text[64] = "";
+    size_t n = 0;
 
     if (opt->max_bytes)
-        n = snprintf(text, sizeof(text), "size=%lluk,", (unsigned long long)(opt->max_bytes >> 10));
-    snprintf(text + n, sizeof(text) - (size_t)n, "mode=%o", opt->mode & LX_S_IALLUGO);
-    sb->options = kstrdup(text);
-    return sb->options ? 0 : -ENOMEM;
+        n = (size_t)snprintf(text, sizeof(text), "size=%lluk",
+                             (unsigned long long)(opt->max_bytes / 1024));
+    if (opt->mode && opt->mode != 01777)
+        snprintf(text + n, sizeof(text) - n, "%smode=%o", n ? "," : "", opt->mode);
+    return text[0] ? kstrdup(text) : NULL;
 }
 
-static int make_root(struct super *sb, const struct tmpfs_options *opt)
+static int fill_super(struct super *sb, const struct tmpfs_options *opt)
 {
-    struct inode *ino;
-    int r = tmpfs_inode_new(sb, NULL, LX_S_IFDIR | (opt->mode & LX_S_IALLUGO), NULL, &ino);
+    struct tmpfs *fs = kalloc(sizeof(*fs));
+    struct inode *root;
+    int r;
 
+    if (!fs)
+        return -ENOMEM;
+    fs->super = sb;
+    fs->max_inodes = opt->max_inodes;
+    hash_init(&fs->names);
+    sb->priv = fs;
+    fs->quota = memobj_quota_new(opt->max_bytes);
+    if (!fs->quota)
+        return -ENOMEM;
+    r = tmpfs_inode_new(fs, NULL, LX_S_IFDIR | (opt->mode ? opt->mode : 01777), NULL, &root);
     if (r < 0)
         return r;
-    ino->uid = opt->uid;
-    ino->gid = opt->gid;
-    return dentry_new_root(sb, ino, &sb->root);
+    root->uid = opt->uid;
+    root->gid = opt->gid;
+    return dentry_new_root(sb, root, &sb->root);
 }
 
 int tmpfs_mount_new(const struct tmpfs_options *opt, struct super **ret_sb)
 {
-    struct tmpfs *fs;
     struct super *sb;
     int r = super_new(&tmpfs_super_ops, "tmpfs", LX_TMPFS_MAGIC, &sb);
 
     if (r < 0)
         return r;
-    fs = kalloc(sizeof(*fs));
-    r = fs ? 0 : -ENOMEM;
-    if (r == 0) {
-        fs->super = sb;
-        fs->max_bytes = opt->max_bytes;
-        fs->max_inodes = opt->max_inodes;
-        sb->priv = fs;
-        r = set_options(sb, opt);
-    }
-    if (r == 0)
-        r = make_root(sb, opt);
+    r = fill_super(sb, opt);
     if (r < 0) {
         super_put(sb);
         return r;
     }
+    sb->options = options_text(opt);
     *ret_sb = sb;
     return 0;
 }
 
-/* -- files without a name
- * ----------------------------------------------------------------------------- */
+static struct mount *anon_mount; /* made on first use, kept */
 
-/* The mount of memfds and shared anonymous files; made on first use, lives as long as the kernel.
- */
-static struct mount *internal;
+static int anon_mount_get(void)
+{
+    struct tmpfs_options opt = {.mode = 0755};
+    struct super *sb;
+    int r;
+
+    if (anon_mount)
+        return 0;
+    r = tmpfs_mount_new(&opt, &sb);
+    return r < 0 ? r : mount_new_internal(sb, &anon_mount);
+}
+
+void tmpfs_anon_done(void)
+{
+    mount_put(anon_mount);
+    anon_mount = NULL;
+}
 
 int tmpfs_anon_inode(const char *name, struct path *ret_path)
 {
-    static const struct tmpfs_options opt = {.mode = 0777};
-    struct super *sb;
+    static const struct cred nobody = {.ref = 1};
+    const struct cred *c = kernel.current ? kernel.current->cred : &nobody;
     struct inode *ino;
     struct dentry *d;
-    int r = 0;
+    int r = anon_mount_get();
 
-    if (!internal) {
-        r = tmpfs_mount_new(&opt, &sb);
-        if (r == 0)
-            r = mount_new_internal(sb, &internal);
-    }
-    if (r == 0)
-        r = tmpfs_inode_new(internal->super, NULL, LX_S_IFREG | 0777, NULL, &ino);
+    if (r < 0)
+        return r;
+    r = tmpfs_inode_new(anon_mount->super->priv, NULL, LX_S_IFREG | 0777, c, &ino);
     if (r < 0)
         return r;
     ino->nlink = 0;
-    r = dentry_new_unlinked(internal->root, name, ino, &d);
+    r = dentry_new_unlinked(anon_mount->root, name, ino, &d);
     if (r < 0)
         return r;
-    *ret_path = (struct path){mount_get(internal), d};
+    *ret_path = (struct path){mount_get(anon_mount), d};
     return 0;
 }

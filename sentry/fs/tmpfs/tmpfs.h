@@ -1,96 +1,79 @@
 #pragma once
 /*
- * Private objects of tmpfs. A tmpfs_inode lives as long as its struct inode. Entries of a directory
- * are found by name and listed in the order of their cookies, which only grow.
+ * tmpfs: a file system in memory; inside of sentry/fs/tmpfs only. The tree is made of directory
+ * entries that count their inode; dentries are a cache over it. An entry keeps its cookie for life, and
+ * cookies only grow, so a listing goes on at the right place whatever happens in between.
  */
 #include "lib/compiler.h"
-
 #include "lib/hash.h"
 #include "lib/list.h"
-#include "sentry/fs/file.h"
-#include "sentry/fs/vfs.h"
+#include "lib/rbtree.h"
 
-struct memobj;
+#include "abi/errno.h"
+#include "sentry/fs/vfs.h"
+#include "sentry/mm/memobj.h"
 
 struct tmpfs {
-    struct super *super;            /* borrowed: it owns us */
-    uint64_t max_bytes, max_inodes; /* 0: none */
-    uint64_t bytes, inodes;
+    struct super *super;
+    struct memobj_quota *quota; /* counted; bytes */
+    uint64_t max_inodes, inodes;
+    struct hash_table names; /* tmpfs_entry by (directory, name) */
 };
 
 struct tmpfs_entry {
     struct hash_node node;
-    struct list_head link; /* in order of cookies */
-    struct inode *inode;   /* counted */
+    struct rb_node by_cookie;
+    struct tmpfs_inode *dir; /* borrowed */
+    struct inode *inode;     /* counted */
     uint64_t cookie;
-    size_t len;
+    uint32_t name_len;
     char name[];
 };
 
 struct tmpfs_xattr {
     struct list_head link;
+    size_t len, charged;
     char *name;
-    void *value;
-    size_t len;
+    uint8_t *value;
 };
 
 struct tmpfs_inode {
     struct tmpfs *fs;
-    struct inode *inode; /* borrowed: it owns us */
-    struct memobj *obj;  /* regular files */
-    uint64_t counted;    /* bytes of obj that fs->bytes has */
-    char *target;        /* symlinks */
-    struct hash_table entries;
-    struct list_head order;
-    uint64_t next_cookie;
-    uint32_t seals;
+    struct inode *inode; /* borrowed */
+    struct memobj *obj;  /* regular file: counted */
+    char *target;        /* symlink: owned */
+    struct rb_root entries; /* directory, by cookie */
+    uint64_t next_cookie, nentries;
     struct list_head xattrs;
-    struct list_head doomed; /* waits for eviction of its entries */
+    uint32_t nxattrs;
+    uint32_t seals;
+    struct list_head work; /* teardown */
 };
+
+extern const struct inode_ops tmpfs_file_iops, tmpfs_dir_iops, tmpfs_symlink_iops, tmpfs_special_iops;
+extern const struct file_ops tmpfs_file_ops, tmpfs_dir_ops;
 
 static inline struct tmpfs_inode *tmpfs_inode_of(const struct inode *ino)
 {
     return ino->priv;
 }
 
-extern const struct inode_ops tmpfs_inode_ops;
-extern const struct file_ops tmpfs_file_ops, tmpfs_dir_ops;
-
-/* super.c: mode includes the type. */
-int tmpfs_inode_new(struct super *sb, const struct inode *dir, uint32_t mode, const struct cred *c,
+/* inode.c: a new inode below dir (NULL: the root), charged. */
+int tmpfs_inode_new(struct tmpfs *fs, const struct inode *dir, uint32_t mode, const struct cred *c,
                     struct inode **ret_inode) MUST_CHECK;
-/* Brings the counts of the mount and st_blocks up to date. */
-void tmpfs_account(struct tmpfs_inode *ti);
-/* -ENOSPC when n more bytes do not fit into the mount's own limit. */
-int tmpfs_room(const struct tmpfs_inode *ti, uint64_t n) MUST_CHECK;
+void tmpfs_evict(struct inode *ino);
+int tmpfs_setattr(struct inode *ino, const struct iattr *attr);
 
 /* dir.c */
-int tmpfs_lookup(struct inode *dir, struct dentry *d) MUST_CHECK;
-int tmpfs_create(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)
-    MUST_CHECK;
-int tmpfs_mkdir(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)
-    MUST_CHECK;
-int tmpfs_mknod(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev,
-                const struct cred *c) MUST_CHECK;
-int tmpfs_symlink(struct inode *dir, struct dentry *d, const char *target, const struct cred *c)
-    MUST_CHECK;
-int tmpfs_link(struct inode *old, struct inode *dir, struct dentry *d) MUST_CHECK;
-int tmpfs_tmpfile(struct inode *dir, uint32_t mode, const struct cred *c, struct inode **ret_inode)
-    MUST_CHECK;
-int tmpfs_unlink(struct inode *dir, struct dentry *d) MUST_CHECK;
-int tmpfs_rmdir(struct inode *dir, struct dentry *d) MUST_CHECK;
-int tmpfs_rename(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd,
-                 uint32_t flags) MUST_CHECK;
-void tmpfs_entry_free(struct tmpfs_inode *dir, struct tmpfs_entry *e); /* without the inode's put */
+struct tmpfs_entry *tmpfs_entry_find(struct tmpfs_inode *dir, const char *name, size_t len);
+int tmpfs_entry_add(struct tmpfs_inode *dir, const char *name, size_t len, struct inode *ino CONSUMES) MUST_CHECK;
+void tmpfs_entry_remove(struct tmpfs_entry *e);
+/* Drops every entry below root, for the end of the file system. */
+void tmpfs_tree_free(struct inode *root);
 
-/* file.c */
-int tmpfs_open(struct inode *ino, struct file *f) MUST_CHECK;
-int tmpfs_getattr(struct inode *ino, struct kstat *ret_st) MUST_CHECK;
-int tmpfs_setattr(struct inode *ino, const struct iattr *attr) MUST_CHECK;
-int64_t tmpfs_readlink(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
-int64_t tmpfs_getxattr(struct inode *ino, const char *name, void *buf, size_t cap) MUST_CHECK;
-int tmpfs_setxattr(struct inode *ino, const char *name, const void *val, size_t len, int flags)
-    MUST_CHECK;
-int64_t tmpfs_listxattr(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
-int tmpfs_removexattr(struct inode *ino, const char *name) MUST_CHECK;
+/* xattr.c */
+int64_t tmpfs_getxattr(struct inode *ino, const char *name, void *buf, size_t cap);
+int tmpfs_setxattr(struct inode *ino, const char *name, const void *val, size_t len, int flags);
+int64_t tmpfs_listxattr(struct inode *ino, char *buf, size_t cap);
+int tmpfs_removexattr(struct inode *ino, const char *name);
 void tmpfs_xattrs_free(struct tmpfs_inode *ti);

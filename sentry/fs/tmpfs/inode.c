@@ -1,0 +1,215 @@
+/* tmpfs inodes: making, attributes, symlinks, seals, and the end of one. */
+#include "sentry/fs/tmpfs/tmpfs.h"
+
+#include <string.h>
+
+#include "lib/alloc.h"
+
+#include "sentry/fs/file.h"
+#include "sentry/kernel/cred.h"
+#include "sentry/kernel/limits.h"
+
+static const struct inode_ops *ops_for(uint32_t mode)
+{
+    switch (mode & LX_S_IFMT) {
+    case LX_S_IFREG:
+        return &tmpfs_file_iops;
+    case LX_S_IFDIR:
+        return &tmpfs_dir_iops;
+    case LX_S_IFLNK:
+        return &tmpfs_symlink_iops;
+    default:
+        return &tmpfs_special_iops;
+    }
+}
+
+static int charge_inode(struct tmpfs *fs)
+{
+    if (fs->max_inodes && fs->inodes >= fs->max_inodes)
+        return -ENOSPC;
+    if (limit_charge(LIMIT_DISK_INODES, 1) < 0)
+        return -ENOSPC;
+    fs->inodes++;
+    return 0;
+}
+
+static void release_inode(struct tmpfs *fs)
+{
+    fs->inodes--;
+    limit_release(LIMIT_DISK_INODES, 1);
+}
+
+int tmpfs_inode_new(struct tmpfs *fs, const struct inode *dir, uint32_t mode, const struct cred *c,
+                    struct inode **ret_inode)
+{
+    struct tmpfs_inode *ti;
+    struct inode *ino;
+    int r = charge_inode(fs);
+
+    if (r < 0)
+        return r;
+    ti = kalloc(sizeof(*ti));
+    if (!ti) {
+        release_inode(fs);
+        return -ENOMEM;
+    }
+    ti->fs = fs;
+    ti->seals = LX_F_SEAL_SEAL;
+    ti->next_cookie = 2;
+    rb_init(&ti->entries, NULL);
+    list_init(&ti->xattrs);
+    list_init(&ti->work);
+    r = inode_new(fs->super, ops_for(mode), mode, &ino);
+    if (r < 0) {
+        kfree(ti);
+        release_inode(fs);
+        return r;
+    }
+    ino->priv = ti;
+    ti->inode = ino;
+    if (c)
+        inode_init_owner(ino, dir, mode, c);
+    if (LX_S_ISDIR(mode))
+        ino->nlink = 2;
+    if (LX_S_ISREG(mode)) {
+        r = memobj_new_in(fs->quota, 0, &ti->obj);
+        if (r < 0) {
+            inode_put(ino);
+            return r;
+        }
+    }
+    *ret_inode = ino;
+    return 0;
+}
+
+void tmpfs_evict(struct inode *ino)
+{
+    struct tmpfs_inode *ti = tmpfs_inode_of(ino);
+
+    if (!ti)
+        return;
+    memobj_put(ti->obj);
+    kfree(ti->target);
+    tmpfs_xattrs_free(ti);
+    release_inode(ti->fs);
+    kfree(ti);
+    ino->priv = NULL;
+}
+
+static int set_size(struct tmpfs_inode *ti, uint64_t size)
+{
+    struct inode *ino = ti->inode;
+    int r;
+
+    if (size < ino->size && (ti->seals & LX_F_SEAL_SHRINK))
+        return -EPERM;
+    if (size > ino->size && (ti->seals & LX_F_SEAL_GROW))
+        return -EPERM;
+    r = memobj_resize(ti->obj, size);
+    if (r == 0)
+        ino->size = size;
+    return r;
+}
+
+int tmpfs_setattr(struct inode *ino, const struct iattr *attr)
+{
+    struct tmpfs_inode *ti = tmpfs_inode_of(ino);
+
+    if (attr->valid & ATTR_SIZE) {
+        int r = ti->obj ? set_size(ti, attr->size) : -EINVAL;
+
+        if (r < 0)
+            return r;
+    }
+    if ((attr->valid & ATTR_MODE) && (ti->seals & LX_F_SEAL_EXEC) &&
+        ((attr->mode ^ ino->mode) & 0111))
+        return -EPERM;
+    inode_store_attr(ino, attr);
+    return 0;
+}
+
+static int tmpfs_getattr(struct inode *ino, struct kstat *ret_st)
+{
+    const struct tmpfs_inode *ti = tmpfs_inode_of(ino);
+
+    ret_st->blocks = memobj_allocated(ti->obj) / 512;
+    return 0;
+}
+
+static int64_t tmpfs_readlink(struct inode *ino, char *buf, size_t cap)
+{
+    const struct tmpfs_inode *ti = tmpfs_inode_of(ino);
+    size_t n = MIN((size_t)ino->size, cap);
+
+    memcpy(buf, ti->target, n);
+    return (int64_t)n;
+}
+
+/* -- seals ------------------------------------------------------------------------------------- */
+
+static struct tmpfs_inode *sealable(const struct inode *ino)
+{
+    return ino->ops == &tmpfs_file_iops ? tmpfs_inode_of(ino) : NULL;
+}
+
+int tmpfs_get_seals(struct inode *ino)
+{
+    const struct tmpfs_inode *ti = sealable(ino);
+
+    return ti ? (int)ti->seals : -EINVAL;
+}
+
+int tmpfs_add_seals(struct inode *ino, uint32_t seals)
+{
+    static const uint32_t known = LX_F_SEAL_SEAL | LX_F_SEAL_SHRINK | LX_F_SEAL_GROW |
+                                  LX_F_SEAL_WRITE | LX_F_SEAL_FUTURE_WRITE | LX_F_SEAL_EXEC;
+    struct tmpfs_inode *ti = sealable(ino);
+
+    if (!ti || (seals & ~known))
+        return -EINVAL;
+    if (ti->seals & LX_F_SEAL_SEAL)
+        return -EPERM;
+    if ((seals & LX_F_SEAL_EXEC) && (ino->mode & 0111))
+        seals |= LX_F_SEAL_SHRINK | LX_F_SEAL_GROW | LX_F_SEAL_WRITE | LX_F_SEAL_FUTURE_WRITE;
+    ti->seals |= seals;
+    return 0;
+}
+
+void tmpfs_set_seals(struct inode *ino, uint32_t seals)
+{
+    struct tmpfs_inode *ti = sealable(ino);
+
+    if (ti)
+        ti->seals = seals;
+}
+
+/* -- operations --------------------------------------------------------------------------------- */
+
+static int open_regular(struct inode *ino, struct file *f)
+{
+    (void)ino;
+    f->ops = &tmpfs_file_ops;
+    return 0;
+}
+
+#define XATTR_OPS                                                                                  \
+    .getxattr = tmpfs_getxattr, .setxattr = tmpfs_setxattr, .listxattr = tmpfs_listxattr,          \
+    .removexattr = tmpfs_removexattr
+
+const struct inode_ops tmpfs_file_iops = {
+    .open = open_regular,
+    .getattr = tmpfs_getattr,
+    .setattr = tmpfs_setattr,
+    XATTR_OPS,
+};
+
+const struct inode_ops tmpfs_symlink_iops = {
+    .readlink = tmpfs_readlink,
+    .setattr = tmpfs_setattr,
+    XATTR_OPS,
+};
+
+const struct inode_ops tmpfs_special_iops = {
+    .setattr = tmpfs_setattr,
+    XATTR_OPS,
+};
