@@ -7,6 +7,7 @@
  */
 #include "lib/compiler.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "abi/errno.h"
@@ -191,6 +192,22 @@ int exec_replace(struct task *t, struct file *file, const char *path, struct exe
     return 0;
 }
 
+/* A program named by a descriptor is known as /dev/fd/N[/path]. A script whose descriptor closes on exec
+ * could not be opened by its interpreter: -ENOENT. */
+static int name_by_fd(struct task *t, int dfd, struct file *file, char *path)
+{
+    char rel[PATH_CAP], magic[2];
+    if (dfd == LX_AT_FDCWD || path[0] == '/')
+        return 0;
+    memcpy(rel, path, strlen(path) + 1);
+    int n = snprintf(path, PATH_CAP, "/dev/fd/%d%s%s", dfd, rel[0] != '\0' ? "/" : "", rel);
+    if (n >= PATH_CAP)
+        return -ENAMETOOLONG;
+    if ((uint32_t)dfd >= t->files->nslots || !t->files->slots[dfd].cloexec)
+        return 0;
+    return kernel_read(file, magic, 2, 0) == 2 && memcmp(magic, "#!", 2) == 0 ? -ENOENT : 0;
+}
+
 static struct sys_res do_execve(struct task *t, int dfd, gaddr_t name, gaddr_t argv, gaddr_t envp,
                                 uint32_t lookup_flags)
 {
@@ -205,6 +222,8 @@ static struct sys_res do_execve(struct task *t, int dfd, gaddr_t name, gaddr_t a
         r = -ENOENT;
     if (r >= 0)
         r = vfs_open_exec(t, dfd, path, lookup_flags, &file);
+    if (r >= 0)
+        r = name_by_fd(t, dfd, file, path);
     if (r >= 0)
         r = exec_copy_strings(t, argv, envp, &strings);
     if (r >= 0)
