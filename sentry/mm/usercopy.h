@@ -35,7 +35,7 @@ struct uio {
     size_t off;  /* into iov[cur] or kbuf */
     size_t left; /* bytes still to go */
     void *kbuf;
-    struct lx_iovec one; /* storage for the single-buffer case */
+    struct lx_iovec one; /* the segment itself when niov is 1 (so that a uio can be copied) */
     struct lx_iovec *heap; /* storage to free */
 };
 
