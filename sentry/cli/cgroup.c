@@ -10,10 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -192,16 +196,74 @@ static void v1_make_cpu(struct cgroup *cg, uint32_t cpus_milli)
     cg->cpu = CGROUP_V1;
 }
 
+/* -- janitor ------------------------------------------------------------------------------------------------ */
+
+/* A killed process leaves its group a moment after it was reaped. */
+static void remove_dir(const char *dir)
+{
+    for (int i = 0; i < REMOVE_TRIES && rmdir(dir) < 0 && errno == EBUSY; i++) {
+        struct timespec ts = {0, 5000000};
+        (void)nanosleep(&ts, NULL);
+    }
+}
+
+static void remove_dirs(const struct cgroup *cg)
+{
+    if (cg->cpu_dir[0] != '\0' && strcmp(cg->cpu_dir, cg->memory_dir) != 0)
+        remove_dir(cg->cpu_dir);
+    if (cg->memory_dir[0] != '\0')
+        remove_dir(cg->memory_dir);
+}
+
+/* Sleeps until the monitor has ended, in whatever way, and removes the groups if they are still there. */
+NORETURN static void janitor(const struct cgroup *cg, int fd)
+{
+    char byte;
+    (void)setsid();
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)prctl(PR_SET_NAME, "sentry-janitor");
+    if (fd != 0)
+        (void)dup2(fd, 0);
+    (void)syscall(SYS_close_range, 1u, ~0u, 0);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        continue;
+    if (access(cg->memory_dir, F_OK) == 0 || access(cg->cpu_dir, F_OK) == 0) {
+        cgroup_kill(cg);
+        remove_dirs(cg);
+    }
+    _exit(0);
+}
+
+static void start_janitor(struct cgroup *cg)
+{
+    int p[2];
+    if ((cg->memory_dir[0] == '\0' && cg->cpu_dir[0] == '\0') || pipe2(p, O_CLOEXEC) < 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        /* Once more, so that nobody has to wait for it. */
+        if (fork() != 0)
+            _exit(0);
+        (void)close(p[1]);
+        janitor(cg, p[0]);
+    }
+    (void)close(p[0]);
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0);
+    cg->janitor = p[1];
+}
+
 /* -- both -------------------------------------------------------------------------------------------------- */
 
 void cgroup_make(struct cgroup *ret_cg, uint64_t memory, uint32_t cpus_milli)
 {
-    *ret_cg = (struct cgroup){.memory = CGROUP_NONE};
+    *ret_cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1};
     v2_make(ret_cg, memory, cpus_milli);
     if (ret_cg->memory == CGROUP_NONE)
         v1_make_memory(ret_cg, memory);
     if (ret_cg->cpu == CGROUP_NONE)
         v1_make_cpu(ret_cg, cpus_milli);
+    start_janitor(ret_cg);
 }
 
 void cgroup_attach(const struct cgroup *cg, pid_t pid)
@@ -238,20 +300,10 @@ uint64_t cgroup_memory_peak(const struct cgroup *cg)
     return 0;
 }
 
-/* A killed process leaves its group a moment after it was reaped. */
-static void remove_dir(const char *dir)
-{
-    for (int i = 0; i < REMOVE_TRIES && rmdir(dir) < 0 && errno == EBUSY; i++) {
-        struct timespec ts = {0, 1000000};
-        (void)nanosleep(&ts, NULL);
-    }
-}
-
 void cgroup_remove(struct cgroup *cg)
 {
-    if (cg->cpu_dir[0] != '\0' && strcmp(cg->cpu_dir, cg->memory_dir) != 0)
-        remove_dir(cg->cpu_dir);
-    if (cg->memory_dir[0] != '\0')
-        remove_dir(cg->memory_dir);
-    *cg = (struct cgroup){.memory = CGROUP_NONE};
+    remove_dirs(cg);
+    if (cg->janitor >= 0)
+        (void)close(cg->janitor);
+    *cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1};
 }

@@ -14,6 +14,7 @@ enum cgroup_kind { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
 struct cgroup {
     enum cgroup_kind memory, cpu;
     char memory_dir[512], cpu_dir[512]; /* equal under v2 */
+    int janitor;                        /* pipe whose closing starts the janitor; -1: none */
 };
 
 /* Makes the groups with these limits (0: none). Never fails because a controller is missing. */

@@ -289,7 +289,7 @@ static void end_sandbox(struct run *r)
 
 static int run_boot(struct boot *b)
 {
-    struct run r = {.b = b, .sb = {.control = -1}, .begin_ns = now_ns()};
+    struct run r = {.b = b, .sb = {.control = -1}, .cg = {.janitor = -1}, .begin_ns = now_ns()};
     struct error err;
 
     error_init(&err);

@@ -46,7 +46,7 @@ static void tell(struct boot_message *m)
     for (size_t i = 0; i < ARRAY_LEN(m->unsupported); i++)
         m->unsupported[i] = kernel.unsupported[i];
     m->syscalls = kernel.nsyscalls;
-    m->pids_peak = kernel.pids_peak;
+    m->pids_peak = (uint32_t)limit_peak(LIMIT_TASKS);
     m->disk_peak = limit_peak(LIMIT_DISK_BYTES);
     (void)!send(control_fd, m, sizeof(*m), MSG_NOSIGNAL);
 }
