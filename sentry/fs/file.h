@@ -32,6 +32,7 @@ struct file_ops {
     int64_t (*write)(struct file *f, struct uio *from, uint64_t *pos);
     /* NULL: -ESPIPE. vfs_seek_generic for plain files. */
     int64_t (*seek)(struct file *f, int64_t off, int whence);
+    bool seek_ignored; /* without a seek op: lseek changes nothing and returns the position, as for eventfd */
     /* LX_POLL* now; registers on its wait queues through poll_wait(pt, queue) when pt is not NULL. NULL op: always in+out. */
     uint32_t (*poll)(struct file *f, struct poll_table *pt);
     /* May return SYS_BLOCK (tty drain). NULL: -ENOTTY. Generic FIONBIO, FIOCLEX, FIOASYNC are handled before. */

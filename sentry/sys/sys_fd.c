@@ -5,6 +5,7 @@
 
 #include "abi/ioctl.h"
 #include "abi/misc.h"
+#include "sentry/fs/anon/memfd.h"
 #include "sentry/fs/anon/pipe.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/flock.h"
@@ -191,10 +192,16 @@ static struct sys_res fcntl_owner(struct task *t, struct file *f, int cmd, uint6
 
 static struct sys_res fcntl_seals(struct file *f, int cmd, uint64_t arg)
 {
+    int old;
+
     if (cmd == LX_F_GET_SEALS)
         return sys_ret(tmpfs_get_seals(f->inode));
     if (!file_writable(f))
         return sys_ret(-EPERM);
+    old = tmpfs_get_seals(f->inode);
+    if (old >= 0 && !(old & (LX_F_SEAL_SEAL | LX_F_SEAL_WRITE)) && (arg & LX_F_SEAL_WRITE) &&
+        memfd_mapped_writable(f->inode))
+        return sys_ret(-EBUSY);
     return sys_ret(tmpfs_add_seals(f->inode, (uint32_t)arg));
 }
 

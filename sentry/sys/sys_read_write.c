@@ -6,10 +6,22 @@
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/net/socket.h"
+#include "sentry/sys/sock_util.h"
 #include "sentry/sys/sys.h"
 
 #define RWF_SUPPORTED                                                                              \
     (LX_RWF_HIPRI | LX_RWF_DSYNC | LX_RWF_SYNC | LX_RWF_NOWAIT | LX_RWF_APPEND | LX_RWF_NOAPPEND)
+
+/* Sockets have timeouts of their own (SO_RCVTIMEO, SO_SNDTIMEO). */
+static struct sys_res rw_block(struct task *t, struct file *f, bool out, int intr)
+{
+    uint32_t mask = out ? LX_POLLOUT | LX_POLLWRNORM : LX_POLLIN | LX_POLLRDNORM;
+    const struct unix_sock *sk = file_socket(f);
+    uint64_t timeo = !sk ? 0 : out ? sk->sndtimeo : sk->rcvtimeo;
+
+    return timeo ? sock_block(t, f, mask, timeo) : file_block(t, f, mask, intr);
+}
 
 struct sys_res file_read_uio(struct task *t, struct file *f, struct uio *to, uint64_t *pos,
                              bool nonblock)
@@ -18,13 +30,13 @@ struct sys_res file_read_uio(struct task *t, struct file *f, struct uio *to, uin
 
     if (n != -EAGAIN || nonblock || !f->ops->poll)
         return sys_ret(n);
-    return file_block(t, f, LX_POLLIN | LX_POLLRDNORM, -ERESTARTSYS);
+    return rw_block(t, f, false, -ERESTARTSYS);
 }
 
 static struct sys_res write_block(struct task *t, struct file *f)
 {
     uint64_t done = t->restart.progress;
-    struct sys_res res = file_block(t, f, LX_POLLOUT | LX_POLLWRNORM, done ? (int)done : -ERESTARTSYS);
+    struct sys_res res = rw_block(t, f, true, done ? (int)done : -ERESTARTSYS);
 
     if (res.kind == SYS_RET && res.val < 0 && done)
         res.val = (int64_t)done;
@@ -250,8 +262,10 @@ struct sys_res sys_lseek(struct task *t, const struct sys_args *a)
         return sys_ret(-EBADF);
     if (whence > LX_SEEK_HOLE)
         r = -EINVAL;
+    else if (f->ops->seek)
+        r = f->ops->seek(f, (int64_t)a->v[1], (int)whence);
     else
-        r = f->ops->seek ? f->ops->seek(f, (int64_t)a->v[1], (int)whence) : -ESPIPE;
+        r = f->ops->seek_ignored ? (int64_t)f->pos : -ESPIPE;
     file_put(f);
     return sys_ret(r);
 }

@@ -386,6 +386,7 @@ static int epoll_show(struct file *f, struct buf *out)
 
 static const struct file_ops epoll_ops = {
     .poll = epoll_poll,
+    .seek_ignored = true,
     .release = epoll_release,
     .show_fdinfo = epoll_show,
 };

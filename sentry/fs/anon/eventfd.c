@@ -95,6 +95,7 @@ static const struct file_ops eventfd_ops = {
     .read = eventfd_read,
     .write = eventfd_write,
     .poll = eventfd_poll,
+    .seek_ignored = true,
     .release = eventfd_release,
     .show_fdinfo = eventfd_show,
 };

@@ -6,6 +6,8 @@
 
 #include "abi/mman.h"
 #include "sentry/fs/file.h"
+#include "sentry/kernel/task.h"
+#include "sentry/mm/mm.h"
 
 #include <stdio.h>
 
@@ -33,4 +35,27 @@ int memfd_new(const char *name, uint32_t flags, const struct cred *c, struct fil
     }
     path_put(&p);
     return r;
+}
+
+static bool mm_maps_writable(struct mm *mm, const struct inode *ino)
+{
+    for (struct vma *v = mm_first(mm); v; v = vma_next(v))
+        if ((v->flags & VMA_SHARED) && v->file && v->file->inode == ino && file_writable(v->file))
+            return true;
+    return false;
+}
+
+bool memfd_mapped_writable(const struct inode *ino)
+{
+    for (struct thread_group *tg = thread_group_first(); tg; tg = thread_group_next(tg)) {
+        struct task *t;
+
+        /* The tasks of a group share their address space. */
+        list_for_each_entry (t, &tg->threads, group_link) {
+            if (t->mm && mm_maps_writable(t->mm, ino))
+                return true;
+            break;
+        }
+    }
+    return false;
 }

@@ -102,6 +102,7 @@ static int signalfd_show(struct file *f, struct buf *out)
 static const struct file_ops signalfd_ops = {
     .read = signalfd_read,
     .poll = signalfd_poll,
+    .seek_ignored = true,
     .release = signalfd_release,
     .show_fdinfo = signalfd_show,
 };

@@ -107,6 +107,7 @@ static int timerfd_show(struct file *f, struct buf *out)
 static const struct file_ops timerfd_ops = {
     .read = timerfd_read,
     .poll = timerfd_poll,
+    .seek_ignored = true,
     .release = timerfd_release,
     .show_fdinfo = timerfd_show,
 };
