@@ -177,6 +177,8 @@ static int sentry_start(struct boot *b, const struct cgroup *cg, const struct so
     if (pid == 0) {
         (void)close(go[1]);
         (void)close(s->peer);
+        if (cg->janitor >= 0)
+            (void)close(cg->janitor);
         int r = sentry_settle(go[0]);
         if (r < 0)
             _exit(125);
