@@ -194,6 +194,12 @@ void fsnotify(const struct path *p, uint32_t mask, uint32_t cookie)
         tell(d->inode, mask, dir, cookie, NULL);
 }
 
+void fsnotify_inode(struct inode *ino, uint32_t mask)
+{
+    if (!list_empty(&ino->marks))
+        tell(ino, mask, LX_S_ISDIR(ino->mode) ? LX_IN_ISDIR : 0, 0, NULL);
+}
+
 void fsnotify_name(struct dentry *dir, struct dentry *child, uint32_t mask, uint32_t cookie)
 {
     if (dir->inode && !list_empty(&dir->inode->marks))

@@ -129,17 +129,15 @@ int vfs_link(const struct path *old, struct parent_lookup *pl, const struct cred
         return r;
     ino->linkable = false;
     created(pl, 0);
-    fsnotify(old, LX_IN_ATTRIB, 0);
+    fsnotify_inode(ino, LX_IN_ATTRIB);
     return 0;
 }
 
 /* The name is gone from the file system: tell, and take the dentry out of the name space. */
 static void removed(struct parent_lookup *pl, bool dir)
 {
-    struct path self = {pl->parent.mnt, pl->d};
-
     if (!dir)
-        fsnotify(&self, LX_IN_ATTRIB, 0);
+        fsnotify_inode(pl->d->inode, LX_IN_ATTRIB);
     fsnotify_name(pl->parent.dentry, pl->d, LX_IN_DELETE | (dir ? LX_IN_ISDIR : 0), 0);
     dentry_drop(pl->d);
 }

@@ -105,11 +105,8 @@ static void move_dentries(struct parent_lookup *from, struct parent_lookup *to, 
     }
     if (dentry_is_dir(nd))
         nd->inode->dead = true;
-    if (nd->inode) {
-        struct path gone = {from->parent.mnt, nd};
-
-        fsnotify(&gone, LX_IN_ATTRIB, 0);
-    }
+    if (nd->inode)
+        fsnotify_inode(nd->inode, LX_IN_ATTRIB);
     dentry_move(od, nd);
     notify_arrival(to, od, cookie);
     fsnotify(&self, LX_IN_MOVE_SELF, 0);

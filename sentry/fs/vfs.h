@@ -331,6 +331,7 @@ int chrdev_open(struct inode *ino, struct file *f) MUST_CHECK;
 
 /* -- inotify.c: told by the generic code -------------------------------------------------------- */
 void fsnotify(const struct path *p, uint32_t mask, uint32_t cookie); /* the object itself and its parent */
+void fsnotify_inode(struct inode *ino, uint32_t mask); /* the object only (its link count changed) */
 void fsnotify_name(struct dentry *dir, struct dentry *child, uint32_t mask, uint32_t cookie);
 
 /* -- flock.c ------------------------------------------------------------------------------------ */
