@@ -75,6 +75,7 @@ void kernel_done(void)
     end_groups();
     ipc_done();
     mounts_done();
+    tmpfs_anon_done();
     anon_super_done();
     pid_table_reset();
 }

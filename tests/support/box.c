@@ -1,9 +1,13 @@
 /* A kernel with one process on the fake platform; see box.h. */
 #include "tests/support/box.h"
 
-#include <check.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "abi/errno.h"
+#include "abi/file.h"
 #include "abi/mman.h"
 #include "abi/sched.h"
 #include "abi/syscalls.h"
@@ -14,6 +18,7 @@
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/mm.h"
+#include "lib/assert.h"
 
 struct box box;
 
@@ -109,7 +114,7 @@ static int make_process(struct task **ret_t)
         thread_group_put(tg);
         return r;
     }
-    ck_assert_int_eq(limit_charge(LIMIT_TASKS, 1), 0);
+    KASSERT(limit_charge(LIMIT_TASKS, 1) == 0);
     r = make_ids(t);
     if (r < 0) {
         task_release_resources(t);
@@ -131,7 +136,7 @@ bool box_try(void)
 
     box = (struct box){.p = fake_platform_new()};
     fake_set_pump(box.p, pump, NULL);
-    ck_assert_int_eq(kernel_init(box.p, NULL), 0);
+    KASSERT(kernel_init(box.p, NULL) == 0);
     int r = make_root();
     if (r == 0)
         r = make_process(&t);
@@ -143,7 +148,7 @@ bool box_try(void)
     }
     box.task = t;
     box.th = t->pth;
-    ck_assert_int_eq(plat_ops->get_regs(t->pth, &t->regs), 0);
+    KASSERT(plat_ops->get_regs(t->pth, &t->regs) == 0);
     t->in_context = true;
     t->regs.rsp = BOX_STACK_TOP - 4096;
     t->regs.rip = 0x400000;
@@ -153,17 +158,25 @@ bool box_try(void)
 
 void box_begin(void)
 {
-    ck_assert(box_try());
+    KASSERT(box_try());
+}
+
+static void check_released(enum limit_kind kind)
+{
+    if (limit_used(kind) == 0)
+        return;
+    (void)fprintf(stderr, "limit %d: %llu still charged\n", (int)kind,
+                  (unsigned long long)limit_used(kind));
+    abort();
 }
 
 void box_end(void)
 {
     kernel_done();
     for (int i = 0; i < LIMIT_COUNT; i++)
-        ck_assert_msg(limit_used((enum limit_kind)i) == 0, "limit %d: %llu still charged", i,
-                      (unsigned long long)limit_used((enum limit_kind)i));
-    ck_assert_int_eq(timer_next_timeout(), -1);
-    ck_assert_uint_eq(fake_thread_count(box.p), 0);
+        check_released((enum limit_kind)i);
+    KASSERT(timer_next_timeout() == -1);
+    KASSERT(fake_thread_count(box.p) == 0);
     plat_ops->shutdown(box.p);
     box = (struct box){0};
 }
@@ -195,11 +208,11 @@ struct plat_thread *box_clone(struct plat_thread *th, uint64_t flags, uint64_t s
     uint64_t before = fake_newest(box.p);
     int64_t r = box_call(th, NR_clone, flags, sp);
 
-    ck_assert_msg(r > 0 || r == FAKE_BLOCKED, "clone: %lld", (long long)r);
-    ck_assert_uint_eq(fake_newest(box.p), before + 1);
+    KASSERT(r > 0 || r == FAKE_BLOCKED);
+    KASSERT(fake_newest(box.p) == before + 1);
     struct plat_thread *child = fake_thread(box.p, before + 1);
-    ck_assert_ptr_nonnull(child);
-    ck_assert_int_eq(fake_result(child), 0);
+    KASSERT(child != NULL);
+    KASSERT(fake_result(child) == 0);
     return child;
 }
 
@@ -217,12 +230,12 @@ struct plat_thread *box_thread(struct plat_thread *th, uint64_t sp)
 
 void box_write(struct plat_thread *th, uint64_t addr, const void *src, size_t len)
 {
-    ck_assert_int_eq(plat_write(plat_ops->thread_as(th), GADDR(addr), src, len), 0);
+    KASSERT(plat_write(plat_ops->thread_as(th), GADDR(addr), src, len) == 0);
 }
 
 void box_read(struct plat_thread *th, uint64_t addr, void *dst, size_t len)
 {
-    ck_assert_int_eq(plat_read(plat_ops->thread_as(th), GADDR(addr), dst, len), 0);
+    KASSERT(plat_read(plat_ops->thread_as(th), GADDR(addr), dst, len) == 0);
 }
 
 void box_put32(struct plat_thread *th, uint64_t addr, uint32_t val)
@@ -264,7 +277,7 @@ void box_action(struct plat_thread *th, int signo, uint64_t handler, uint64_t fl
     };
 
     box_write(th, SCRATCH, &act, sizeof(act));
-    ck_assert_int_eq(box_call(th, NR_rt_sigaction, (uint64_t)signo, SCRATCH, 0, 8), 0);
+    KASSERT(box_call(th, NR_rt_sigaction, (uint64_t)signo, SCRATCH, 0, 8) == 0);
 }
 
 void box_mask(struct plat_thread *th, uint64_t set)
@@ -278,4 +291,51 @@ int64_t box_sigreturn(struct plat_thread *th)
     fake_regs(th)->rsp += 8; /* the handler returned into the restorer */
     fake_regs(th)->rip = BOX_RESTORER;
     return box_call(th, NR_rt_sigreturn, 0);
+}
+
+int64_t box_program(struct plat_thread *th, const char *path)
+{
+    struct {
+        Elf64_Ehdr eh;
+        Elf64_Phdr ph;
+        uint8_t code[8];
+    } img = {
+        .eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+               .e_type = ET_EXEC,
+               .e_machine = EM_X86_64,
+               .e_version = EV_CURRENT,
+               .e_entry = BOX_ENTRY,
+               .e_phoff = sizeof(Elf64_Ehdr),
+               .e_ehsize = sizeof(Elf64_Ehdr),
+               .e_phentsize = sizeof(Elf64_Phdr),
+               .e_phnum = 1},
+        .ph = {.p_type = PT_LOAD,
+               .p_flags = PF_R | PF_X,
+               .p_vaddr = 0x400000,
+               .p_paddr = 0x400000,
+               .p_filesz = sizeof(img),
+               .p_memsz = sizeof(img),
+               .p_align = 4096},
+    };
+
+    box_write(th, SCRATCH, path, strlen(path) + 1);
+    int64_t fd = box_call(th, NR_open, SCRATCH, LX_O_CREAT | LX_O_WRONLY, 0755);
+    if (fd < 0)
+        return fd;
+    box_write(th, SCRATCH, &img, sizeof(img));
+    int64_t n = box_call(th, NR_write, (uint64_t)fd, SCRATCH, sizeof(img));
+    (void)box_call(th, NR_close, (uint64_t)fd);
+    return n < 0 ? n : 0;
+}
+
+struct plat_thread *box_exec(struct plat_thread *th, const char *path, int64_t *ret_err)
+{
+    const uint64_t argv[2] = {SCRATCH, 0};
+    uint64_t newest = fake_newest(box.p);
+
+    box_write(th, SCRATCH, path, strlen(path) + 1);
+    box_write(th, SCRATCH + 256, argv, sizeof(argv));
+    int64_t r = box_call(th, NR_execve, SCRATCH, SCRATCH + 256, SCRATCH + 264);
+    *ret_err = r;
+    return fake_newest(box.p) > newest ? fake_thread(box.p, fake_newest(box.p)) : NULL;
 }

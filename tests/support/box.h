@@ -73,3 +73,10 @@ void box_action(struct plat_thread *th, int signo, uint64_t handler, uint64_t fl
 void box_mask(struct plat_thread *th, uint64_t set);
 /* Where th is in a handler: plays the return into the restorer and its rt_sigreturn. The value of rax afterwards. */
 int64_t box_sigreturn(struct plat_thread *th);
+
+/* Writes a static program of one page into path (it is never executed: the test plays it). The result of open(2) if that
+ * failed, else 0. Its entry is BOX_ENTRY. */
+#define BOX_ENTRY 0x400078ull
+int64_t box_program(struct plat_thread *th, const char *path);
+/* execve(path, {path}, {}): the new thread, NULL when it failed with *ret_err. */
+struct plat_thread *box_exec(struct plat_thread *th, const char *path, int64_t *ret_err);
