@@ -275,8 +275,7 @@ static void bulk(void)
     if (pid == 0) {
         close(s[1]);
         memset(big, 'z', sizeof(big));
-        VALUE("one big write", write(s[0], big, sizeof(big)));
-        _exit(0);
+        _exit(write(s[0], big, sizeof(big)) != (ssize_t)sizeof(big));
     }
     close(s[0]);
     VALUE("wait for all", recv(s[1], big, 200000, MSG_WAITALL));
