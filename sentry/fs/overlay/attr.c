@@ -60,7 +60,7 @@ int ovl_getattr(struct inode *ino, struct kstat *ret_st)
 {
     struct ovl_inode *oi = ovl_inode_of(ino);
     struct inode *real = ovl_real(oi);
-    struct kstat st = {.blocks = real->blocks, .blksize = real->super->blksize};
+    struct kstat st = {.size = real->size, .blocks = real->blocks, .blksize = real->super->blksize};
 
     if (real->ops->getattr) {
         int r = real->ops->getattr(real, &st);

@@ -170,6 +170,10 @@ TEST(copy_up_on_write)
     ck_assert_int_eq(kernel_read(reader, buf, 4, 0), 4);
     ck_assert_str_eq(buf, "ROOt");
     file_put(reader);
+    struct path p = {mnt, d};
+    struct kstat st;
+    ck_assert_int_eq(vfs_getattr(&p, &st), 0);
+    ck_assert_uint_eq(st.size, 4);
     ck_assert_uint_eq(d->inode->ino, ino);
     ck_assert_uint_eq(d->inode->mode, LX_S_IFREG | 0640);
     dentry_put(d);
