@@ -86,6 +86,7 @@ static void set_limits(const struct boot_limits *l)
     kernel.start_files = l->files;
     kernel.start_file_size = l->file_size;
     kernel.memory_limit = l->memory;
+    kernel.cpu_milli = l->cpus_milli;
 }
 
 /* -- standard streams and the control socket --------------------------------------------------------------- */

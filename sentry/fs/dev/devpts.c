@@ -10,6 +10,7 @@
 #include "abi/dir.h"
 #include "abi/errno.h"
 
+#include "lib/alloc.h"
 #include "sentry/fs/dev/tty_priv.h"
 #include "sentry/fs/proc/gen.h"
 
@@ -186,7 +187,10 @@ int devpts_mount_new(struct super **ret_sb)
     if (r < 0)
         return r;
     sb->blksize = 1024;
-    r = inode_new(sb, &pts_dir_ops, LX_S_IFDIR | 0755, &ino);
+    sb->options = kstrdup("gid=5,mode=620,ptmxmode=666");
+    r = sb->options ? 0 : -ENOMEM;
+    if (r == 0)
+        r = inode_new(sb, &pts_dir_ops, LX_S_IFDIR | 0755, &ino);
     if (r == 0) {
         ino->ino = 1;
         ino->nlink = 2;
