@@ -157,8 +157,34 @@ static pid_t fork_into(unsigned long flags)
 }
 
 struct sockets {
-    int control, peer, gofer;
+    int control, gofer;
 };
+
+static int int_cmp(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/*
+ * The sentry keeps what it needs and nothing else: not the image's directory, nor what the caller left
+ * open. Standard input, output and error stay.
+ */
+static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
+{
+    int keep[] = {2, go, s->control, s->gofer, b->log_fd, b->strace_fd};
+    size_t n = sizeof(keep) / sizeof(keep[0]);
+
+    qsort(keep, n, sizeof(keep[0]), int_cmp);
+    for (size_t i = 0; i < n; i++) {
+        unsigned first = (unsigned)keep[i] + 1, last = i + 1 < n ? (unsigned)keep[i + 1] - 1 : ~0u;
+        if (keep[i] >= 2 && (first <= last || i + 1 == n))
+            (void)syscall(SYS_close_range, first, last, 0);
+    }
+    b->image_fd = -1;
+    for (size_t i = 0; i < b->nvolumes; i++)
+        b->volumes[i].fd = -1;
+}
 
 static int sentry_start(struct boot *b, const struct cgroup *cg, const struct sockets *s, pid_t *ret_pid,
                         struct error *err)
@@ -175,10 +201,7 @@ static int sentry_start(struct boot *b, const struct cgroup *cg, const struct so
         return error_errno(err, e, "new user, pid, mount, net, ipc, uts and cgroup namespaces");
     }
     if (pid == 0) {
-        (void)close(go[1]);
-        (void)close(s->peer);
-        if (cg->janitor >= 0)
-            (void)close(cg->janitor);
+        sentry_close_others(b, go[0], s);
         int r = sentry_settle(go[0]);
         if (r < 0)
             _exit(125);
@@ -231,7 +254,7 @@ int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_s
     sb.control = control_pair[0];
     int r = gofer_start(b, gofer_pair[1], &sb.gofer, err);
     (void)close(gofer_pair[1]);
-    struct sockets s = {control_pair[1], control_pair[0], gofer_pair[0]};
+    struct sockets s = {control_pair[1], gofer_pair[0]};
     if (r == 0)
         cgroup_attach(cg, sb.gofer);
     if (r == 0)
