@@ -8,6 +8,7 @@
 #include "abi/errno.h"
 #include "abi/misc.h"
 #include "abi/rlimit.h"
+
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/task.h"
@@ -41,8 +42,7 @@ static int check_chown(const struct inode *ino, const struct iattr *a, const str
 
     if ((a->valid & ATTR_UID) && !(owner && a->uid == ino->uid) && !cred_capable(c, CAP_CHOWN_NR))
         return -EPERM;
-    if ((a->valid & ATTR_GID) &&
-        !(owner && (a->gid == ino->gid || cred_in_group(c, a->gid))) &&
+    if ((a->valid & ATTR_GID) && !(owner && (a->gid == ino->gid || cred_in_group(c, a->gid))) &&
         !cred_capable(c, CAP_CHOWN_NR))
         return -EPERM;
     return 0;

@@ -13,7 +13,8 @@
 
 static uint8_t chunk[65536];
 
-static int64_t copy_out(struct task *t, struct file *out, uint64_t *out_pos, const void *data, size_t n)
+static int64_t copy_out(struct task *t, struct file *out, uint64_t *out_pos, const void *data,
+                        size_t n)
 {
     struct uio u;
 

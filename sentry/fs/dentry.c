@@ -7,18 +7,22 @@
  *
  * Everything that frees climbs or descends in loops: a chain may be as deep as a guest likes.
  */
-#include "lib/alloc.h"
-#include "lib/assert.h"
 #include "lib/compiler.h"
 
 #include <string.h>
 
 #include "abi/errno.h"
+
+#include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/fs/inotify.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/limits.h"
 
-enum { LRU_MAX = 20000, SHRINK_BATCH = 64 };
+enum {
+    LRU_MAX = 20000,
+    SHRINK_BATCH = 64
+};
 
 static struct hash_table dcache;
 static struct list_head lru = {&lru, &lru};
@@ -231,8 +235,7 @@ struct dentry *dentry_cached(struct dentry *parent, const char *name, size_t len
 
     if (!dcache.nbuckets)
         return NULL;
-    hash_for_each_match(n, &dcache, name_hash(parent, name, len))
-    {
+    hash_for_each_match (n, &dcache, name_hash(parent, name, len)) {
         struct dentry *d = hash_entry(n, struct dentry, node);
 
         if (d->parent == parent && d->name_len == len && memcmp(d->name, name, len) == 0)

@@ -1,12 +1,11 @@
 /*
- * Descriptor tables. The table grows by doubling up to RLIMIT_NOFILE; a bitmap finds the lowest free
- * number. A table that several tasks share (CLONE_FILES) is counted.
+ * Descriptor tables. The table grows by doubling up to RLIMIT_NOFILE; a bitmap finds the lowest
+ * free number. A table that several tasks share (CLONE_FILES) is counted.
  */
 #include "lib/compiler.h"
 
 #include "lib/alloc.h"
 #include "lib/assert.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 

@@ -6,16 +6,16 @@
  * whose queue holds descriptors, and so on, as deep as a guest likes), so a put inside of a release
  * only queues the file and the outermost put works the queue off: no recursion.
  */
+#include "sentry/fs/file.h"
+
 #include "lib/compiler.h"
+
+#include <stdio.h>
 
 #include "lib/alloc.h"
 #include "lib/assert.h"
-
-#include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/net/socket.h"
-
-#include <stdio.h>
 
 int file_new(const struct path *p, const struct file_ops *ops, uint32_t flags,
              struct file **ret_file)

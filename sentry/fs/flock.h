@@ -7,6 +7,7 @@
 #include "lib/compiler.h"
 
 #include "abi/types.h"
+
 #include "sentry/kernel/syscall.h"
 
 struct buf;

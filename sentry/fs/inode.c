@@ -3,11 +3,12 @@
  * tree in memory, and by whoever works on it; its super is alive as long as a mount is. The last
  * put tells the file system (evict) and frees the block.
  */
-#include "lib/alloc.h"
-#include "lib/assert.h"
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
+#include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/fs/inotify.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/timer.h"
@@ -19,7 +20,8 @@ struct lx_timespec inode_now(void)
     return (struct lx_timespec){(int64_t)(now / NSEC_PER_SEC), (int64_t)(now % NSEC_PER_SEC)};
 }
 
-int inode_new(struct super *sb, const struct inode_ops *ops, uint32_t mode, struct inode **ret_inode)
+int inode_new(struct super *sb, const struct inode_ops *ops, uint32_t mode,
+              struct inode **ret_inode)
 {
     struct inode *ino = kalloc(sizeof(*ino));
 

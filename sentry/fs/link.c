@@ -7,6 +7,7 @@
 
 #include "abi/errno.h"
 #include "abi/misc.h"
+
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
 

@@ -3,11 +3,12 @@
  * order and holds one reference each; a sandbox has about a dozen and guests cannot add any, so the
  * search for what is mounted on a dentry walks the list, and only for dentries that carry a mount.
  */
-#include "lib/alloc.h"
-#include "lib/assert.h"
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
+#include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/kernel.h"
 

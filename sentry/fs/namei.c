@@ -6,12 +6,13 @@
  * A walk never goes above w->root (the task's root, or the starting directory for openat2's
  * scoped walks). Every directory that is searched is checked for execute permission.
  */
-#include "lib/alloc.h"
 #include "lib/compiler.h"
 
 #include <string.h>
 
 #include "abi/errno.h"
+
+#include "lib/alloc.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/walk.h"
 #include "sentry/kernel/cred.h"
@@ -156,8 +157,7 @@ static int follow_magic(struct walk *w, struct inode *link)
     r = link->ops->get_link(link, w->task, &target);
     if (r < 0)
         return r;
-    if ((w->flags & LOOKUP_SCOPED) ||
-        ((w->flags & LOOKUP_NO_XDEV) && target.mnt != w->cur.mnt)) {
+    if ((w->flags & LOOKUP_SCOPED) || ((w->flags & LOOKUP_NO_XDEV) && target.mnt != w->cur.mnt)) {
         path_put(&target);
         return -EXDEV;
     }

@@ -12,6 +12,7 @@
 #include "abi/errno.h"
 #include "abi/misc.h"
 #include "abi/rlimit.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/fs/walk.h"
 #include "sentry/kernel/cred.h"
@@ -196,7 +197,8 @@ int vfs_open_path(const struct path *p, uint32_t flags, const struct cred *c,
     struct open_request req = {.cred = c, .flags = flags};
 
     if (flags & LX_O_PATH)
-        return file_new(p, &path_ops, flags & (LX_O_PATH | LX_O_DIRECTORY | LX_O_NOFOLLOW), ret_file);
+        return file_new(p, &path_ops, flags & (LX_O_PATH | LX_O_DIRECTORY | LX_O_NOFOLLOW),
+                        ret_file);
     return open_path_checked(p, &req, ret_file);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi/errno.h"
+
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/kernel.h"
 

@@ -5,6 +5,7 @@
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
 
@@ -30,7 +31,8 @@ static int generic_permission(const struct inode *ino, const struct cred *c, uin
     }
     if (mask == LX_R_OK && cred_capable(c, CAP_DAC_READ_SEARCH_NR))
         return 0;
-    if ((!(mask & LX_X_OK) || (ino->mode & (LX_S_IXUSR | LX_S_IXGRP | LX_S_IXOTH))) && cred_capable(c, CAP_DAC_OVERRIDE_NR))
+    if ((!(mask & LX_X_OK) || (ino->mode & (LX_S_IXUSR | LX_S_IXGRP | LX_S_IXOTH))) &&
+        cred_capable(c, CAP_DAC_OVERRIDE_NR))
         return 0;
     return -EACCES;
 }
@@ -73,7 +75,8 @@ int may_create(const struct path *dir, const struct cred *c)
     return inode_permission(dir->dentry->inode, c, LX_W_OK | LX_X_OK);
 }
 
-static bool sticky_forbids(const struct inode *dir, const struct inode *victim, const struct cred *c)
+static bool sticky_forbids(const struct inode *dir, const struct inode *victim,
+                           const struct cred *c)
 {
     return (dir->mode & LX_S_ISVTX) && c->fsuid != victim->uid && c->fsuid != dir->uid &&
            !cred_capable(c, CAP_FOWNER_NR);

@@ -2,6 +2,7 @@
 #include "lib/compiler.h"
 
 #include "abi/dir.h"
+
 #include "sentry/fs/file.h"
 
 uint32_t mode_to_dt(uint32_t mode)

@@ -6,6 +6,7 @@
 
 #include "abi/errno.h"
 #include "abi/misc.h"
+
 #include "sentry/fs/vfs.h"
 
 static uint32_t next_cookie;

@@ -6,6 +6,7 @@
 #include "lib/compiler.h"
 
 #include "abi/misc.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -81,8 +82,7 @@ static int64_t write_regular(struct task *t, struct file *f, struct uio *from, u
     n = f->ops->write(f, from, pos);
     from->left += cut;
     if (n > 0) {
-        if ((f->inode->mode & (LX_S_ISUID | LX_S_ISGID)) &&
-            !cred_capable(t->cred, CAP_FSETID_NR))
+        if ((f->inode->mode & (LX_S_ISUID | LX_S_ISGID)) && !cred_capable(t->cred, CAP_FSETID_NR))
             f->inode->mode = inode_mode_without_privs(f->inode, t->cred);
         inode_touch(f->inode, ATTR_MTIME | ATTR_CTIME);
     }

@@ -3,11 +3,12 @@
  * pins the tree; when the last mount goes, what is still cached below the root is dropped, then the
  * root, then the file system frees its own part.
  */
-#include "lib/alloc.h"
-#include "lib/assert.h"
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
+#include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/fs/vfs.h"
 
 /* Minor number of the next unnamed device; st_dev is (0, minor). */

@@ -9,18 +9,18 @@
 #include "sentry/fs/vfs.h"
 
 struct walk {
-    struct task *task;        /* NULL: the kernel's own walk */
+    struct task *task; /* NULL: the kernel's own walk */
     const struct cred *cred;
-    struct path root, cur;    /* owned */
-    uint32_t flags;           /* LOOKUP_* */
-    unsigned links;           /* symlinks followed */
-    const char *rest;         /* text still to go */
-    char *text;               /* owned: the text with symlinks put in, or NULL while it is the caller's */
+    struct path root, cur; /* owned */
+    uint32_t flags;        /* LOOKUP_* */
+    unsigned links;        /* symlinks followed */
+    const char *rest;      /* text still to go */
+    char *text; /* owned: the text with symlinks put in, or NULL while it is the caller's */
     /* the last component */
     const char *last;
     size_t last_len;
-    int last_type;            /* LAST_* */
-    bool slash;               /* slashes follow it: it must be a directory */
+    int last_type; /* LAST_* */
+    bool slash;    /* slashes follow it: it must be a directory */
 };
 
 int walk_init(struct walk *w, struct task *t, int dfd, const char *name, uint32_t flags) MUST_CHECK;
@@ -33,6 +33,6 @@ int walk_last_dots(struct walk *w) MUST_CHECK;
 int walk_last_dentry(struct walk *w, struct dentry **ret_d) MUST_CHECK;
 /* Makes w->cur the (positive) child d, across mounts; consumes d. */
 int walk_enter(struct walk *w, struct dentry *d CONSUMES) MUST_CHECK;
-/* d is a symlink in w->cur. A magic link moves w->cur and sets *ret_jumped; text becomes what is left to walk.
- * Consumes d. */
+/* d is a symlink in w->cur. A magic link moves w->cur and sets *ret_jumped; text becomes what is
+ * left to walk. Consumes d. */
 int walk_follow(struct walk *w, struct dentry *d CONSUMES, bool *ret_jumped) MUST_CHECK;

@@ -1,8 +1,8 @@
 /*
  * File data in memory. As long as an object is small and unmapped its pages are heap blocks, found
  * through a sorted array of chunks (32 pages each), so holes cost nothing and a small file needs no
- * host descriptor. It becomes a memfd when it is first mapped or owns more than HEAP_PAGES pages, and
- * stays one.
+ * host descriptor. It becomes a memfd when it is first mapped or owns more than HEAP_PAGES pages,
+ * and stays one.
  *
  * Accounting: every allocated page is charged before it exists. A mapped memfd gets pages behind
  * our back, when a guest touches them; the next operation on the object charges those too
@@ -15,16 +15,20 @@
 
 #include <string.h>
 
+#include "abi/errno.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/checked.h"
-
-#include "abi/errno.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/usercopy.h"
 
-enum { CHUNK_PAGES = 32, HEAP_PAGES = 256, BOUNCE = 65536 };
+enum {
+    CHUNK_PAGES = 32,
+    HEAP_PAGES = 256,
+    BOUNCE = 65536
+};
 #define OBJ_MAX_SIZE ((uint64_t)INT64_MAX & PAGE_MASK)
 
 struct chunk {
@@ -37,7 +41,7 @@ struct memobj {
     uint32_t ref;
     int fd; /* -1: heap pages */
     uint64_t size;
-    uint64_t charged; /* bytes */
+    uint64_t charged;           /* bytes */
     struct memobj_quota *quota; /* counted, or NULL */
     struct chunk **chunks;      /* by index */
     uint32_t nchunks, cap;
@@ -625,8 +629,7 @@ int64_t memobj_write(struct memobj *o, uint64_t pos, struct uio *from)
         got = uio_copy_from(from, bounce, n);
         if (got <= 0)
             return done ? done : got;
-        put = o->fd >= 0 ? spill_to_memfd(o, pos, (size_t)got)
-                         : spill_to_heap(o, pos, (size_t)got);
+        put = o->fd >= 0 ? spill_to_memfd(o, pos, (size_t)got) : spill_to_heap(o, pos, (size_t)got);
         if (put <= 0)
             return done ? done : put;
         done += put;

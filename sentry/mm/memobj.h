@@ -1,9 +1,9 @@
 #pragma once
 /*
  * memobj: file data in memory, shared by tmpfs inodes, memfds, shared anonymous mappings and SysV
- * shared memory. Starts as heap pages (holes cost nothing) and becomes a host memfd when it is first
- * mapped or grows large, so that read, write and mappings see one copy. Charged to LIMIT_DISK_BYTES by
- * allocated page. Counted; under the worker thread.
+ * shared memory. Starts as heap pages (holes cost nothing) and becomes a host memfd when it is
+ * first mapped or grows large, so that read, write and mappings see one copy. Charged to
+ * LIMIT_DISK_BYTES by allocated page. Counted; under the worker thread.
  */
 #include "lib/compiler.h"
 
@@ -11,8 +11,8 @@ struct memobj;
 struct uio;
 
 /*
- * A budget that several objects share besides LIMIT_DISK_BYTES: a tmpfs's own size. Counted, since a
- * mapping may keep an object alive longer than its file system.
+ * A budget that several objects share besides LIMIT_DISK_BYTES: a tmpfs's own size. Counted, since
+ * a mapping may keep an object alive longer than its file system.
  */
 struct memobj_quota {
     uint32_t ref;
@@ -43,5 +43,6 @@ int memobj_punch(struct memobj *o, uint64_t pos, uint64_t len) MUST_CHECK;
 /* SEEK_DATA / SEEK_HOLE: offset or -ENXIO. */
 int64_t memobj_seek_data(struct memobj *o, uint64_t pos) MUST_CHECK;
 int64_t memobj_seek_hole(struct memobj *o, uint64_t pos) MUST_CHECK;
-/* The host descriptor for a mapping (borrowed, valid while a reference is held); converts to a memfd. */
+/* The host descriptor for a mapping (borrowed, valid while a reference is held); converts to a
+ * memfd. */
 int memobj_host_fd(struct memobj *o, int *ret_fd) MUST_CHECK;

@@ -4,17 +4,18 @@
  */
 #include "lib/compiler.h"
 
-#include "lib/checked.h"
-
 #include "abi/errno.h"
 #include "abi/misc.h"
 #include "abi/rlimit.h"
+
+#include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
-/* -- access -------------------------------------------------------------------------------------- */
+/* -- access --------------------------------------------------------------------------------------
+ */
 
 /* Credentials with the real ids, as access(2) asks for. */
 static struct cred real_cred(const struct task *t)
@@ -74,7 +75,8 @@ struct sys_res sys_faccessat2(struct task *t, const struct sys_args *a)
     return do_access(t, sys_int(a, 0), sys_addr(a, 1), sys_int(a, 2), sys_int(a, 3));
 }
 
-/* -- mode and owner ------------------------------------------------------------------------------ */
+/* -- mode and owner ------------------------------------------------------------------------------
+ */
 
 static struct sys_res set_path(struct task *t, int dfd, gaddr_t name, uint32_t lookup,
                                struct iattr *attr)
@@ -196,7 +198,8 @@ struct sys_res sys_umask(struct task *t, const struct sys_args *a)
     return sys_ret(old);
 }
 
-/* -- size ---------------------------------------------------------------------------------------- */
+/* -- size ----------------------------------------------------------------------------------------
+ */
 
 struct sys_res sys_truncate(struct task *t, const struct sys_args *a)
 {
@@ -284,7 +287,8 @@ struct sys_res sys_fallocate(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* -- sync ---------------------------------------------------------------------------------------- */
+/* -- sync ----------------------------------------------------------------------------------------
+ */
 
 static struct sys_res do_fsync(struct task *t, int fd, bool datasync)
 {

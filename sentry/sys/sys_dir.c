@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "lib/alloc.h"
-
 #include "abi/dir.h"
 #include "abi/errno.h"
+
+#include "lib/alloc.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -17,7 +17,9 @@
 
 /* -- listings ---------------------------------------------------------------------------------- */
 
-enum { DENTS_MAX = 65536 };
+enum {
+    DENTS_MAX = 65536
+};
 
 struct dents {
     struct dir_context dc;
@@ -56,8 +58,7 @@ static bool emit(struct dir_context *dc, const char *name, size_t len, uint64_t 
                  uint64_t next_pos)
 {
     struct dents *ds = container_of(dc, struct dents, dc);
-    struct lx_dirent64 head = {
-        .d_ino = ino, .d_off = (int64_t)next_pos, .d_type = (uint8_t)type};
+    struct lx_dirent64 head = {.d_ino = ino, .d_off = (int64_t)next_pos, .d_type = (uint8_t)type};
     size_t n = ds->old_layout ? LX_DIRENT_LEN(len) : LX_DIRENT64_LEN(len);
 
     if (n > ds->cap - ds->len) {
@@ -273,8 +274,7 @@ struct sys_res sys_unlinkat(struct task *t, const struct sys_args *a)
 static struct sys_res do_rename(struct task *t, int odfd, gaddr_t old, int ndfd, gaddr_t name,
                                 uint32_t flags)
 {
-    static const uint32_t known =
-        LX_RENAME_NOREPLACE | LX_RENAME_EXCHANGE | LX_RENAME_WHITEOUT;
+    static const uint32_t known = LX_RENAME_NOREPLACE | LX_RENAME_EXCHANGE | LX_RENAME_WHITEOUT;
     struct parent_lookup from, to;
     int r;
 
@@ -310,7 +310,8 @@ struct sys_res sys_renameat2(struct task *t, const struct sys_args *a)
                      sys_uint(a, 4));
 }
 
-/* -- reading them -------------------------------------------------------------------------------- */
+/* -- reading them --------------------------------------------------------------------------------
+ */
 
 static struct sys_res do_readlink(struct task *t, int dfd, gaddr_t name, gaddr_t dst, int cap)
 {
@@ -349,7 +350,8 @@ struct sys_res sys_readlinkat(struct task *t, const struct sys_args *a)
     return do_readlink(t, sys_int(a, 0), sys_addr(a, 1), sys_addr(a, 2), sys_int(a, 3));
 }
 
-/* -- root and working directory ------------------------------------------------------------------ */
+/* -- root and working directory ------------------------------------------------------------------
+ */
 
 /* Moves where after the checks of chdir; consumes p. */
 static int change_directory(struct task *t, struct path *where, struct path *p CONSUMES)

@@ -7,14 +7,15 @@
 
 #include "abi/errno.h"
 #include "abi/rlimit.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
-#define VALID_OPEN_FLAGS                                                                           \
-    (LX_O_ACCMODE | LX_O_CREAT | LX_O_EXCL | LX_O_NOCTTY | LX_O_TRUNC | LX_O_APPEND |              \
-     LX_O_NONBLOCK | LX_O_SYNC | LX_O_DSYNC | LX_FASYNC | LX_O_DIRECT | LX_O_LARGEFILE |           \
+#define VALID_OPEN_FLAGS                                                                 \
+    (LX_O_ACCMODE | LX_O_CREAT | LX_O_EXCL | LX_O_NOCTTY | LX_O_TRUNC | LX_O_APPEND |    \
+     LX_O_NONBLOCK | LX_O_SYNC | LX_O_DSYNC | LX_FASYNC | LX_O_DIRECT | LX_O_LARGEFILE | \
      LX_O_DIRECTORY | LX_O_NOFOLLOW | LX_O_NOATIME | LX_O_CLOEXEC | LX_O_PATH | LX_O_TMPFILE)
 #define PATH_OPEN_FLAGS (LX_O_DIRECTORY | LX_O_NOFOLLOW | LX_O_PATH | LX_O_CLOEXEC)
 /* The bit of O_TMPFILE that is not O_DIRECTORY. */

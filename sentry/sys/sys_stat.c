@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/errno.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
@@ -132,8 +133,8 @@ static int put_statx(struct task *t, gaddr_t dst, const struct path *p)
 
 struct sys_res sys_statx(struct task *t, const struct sys_args *a)
 {
-    static const int known = LX_AT_SYMLINK_NOFOLLOW | LX_AT_NO_AUTOMOUNT | LX_AT_EMPTY_PATH |
-                             LX_AT_STATX_SYNC_TYPE;
+    static const int known =
+        LX_AT_SYMLINK_NOFOLLOW | LX_AT_NO_AUTOMOUNT | LX_AT_EMPTY_PATH | LX_AT_STATX_SYNC_TYPE;
     int flags = sys_int(a, 2);
     struct path p;
     int r;
@@ -153,7 +154,8 @@ struct sys_res sys_statx(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* -- file systems -------------------------------------------------------------------------------- */
+/* -- file systems --------------------------------------------------------------------------------
+ */
 
 static int64_t statfs_flags(const struct path *p)
 {
@@ -220,8 +222,7 @@ struct sys_res sys_ustat(struct task *t, const struct sys_args *a)
 {
     struct mount *m;
 
-    list_for_each_entry(m, &kernel.mounts, all_link)
-    {
+    list_for_each_entry (m, &kernel.mounts, all_link) {
         struct lx_statfs st = {0};
         struct lx_ustat out = {0};
 

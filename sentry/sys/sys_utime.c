@@ -5,6 +5,7 @@
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"

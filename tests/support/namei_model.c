@@ -9,13 +9,19 @@
 #include <string.h>
 
 #include "abi/errno.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 
-enum { NODES = 24, NAME_CAP = 4, TEXT_CAP = 40, LOOKUPS = 12 };
+enum {
+    NODES = 24,
+    NAME_CAP = 4,
+    TEXT_CAP = 40,
+    LOOKUPS = 12
+};
 
 struct node {
     int parent; /* -1: the root */
@@ -57,7 +63,8 @@ static void next_text(struct model *m, char *text, size_t cap, const char *lette
     text[at] = 0;
 }
 
-/* -- the model ----------------------------------------------------------------------------------- */
+/* -- the model -----------------------------------------------------------------------------------
+ */
 
 static int child_of(const struct model *m, int dir, const char *name, size_t len)
 {
@@ -110,7 +117,8 @@ static int naive_walk(const struct model *m, int start, const char *path, bool f
     return slash && !LX_S_ISDIR(m->node[cur].mode) ? -ENOTDIR : cur;
 }
 
-/* -- building both --------------------------------------------------------------------------------- */
+/* -- building both
+ * --------------------------------------------------------------------------------- */
 
 static int make_node(struct model *m, struct dentry *d, struct inode *dir, struct node *n)
 {
@@ -178,7 +186,8 @@ static void compare(struct model *m)
     }
     if (got == want)
         return;
-    fprintf(stderr, "lookup of \"%s\" (follow %d): %d, the model says %d\n", text, follow, got, want);
+    fprintf(stderr, "lookup of \"%s\" (follow %d): %d, the model says %d\n", text, follow, got,
+            want);
     for (int i = 0; i < m->n; i++)
         fprintf(stderr, "  %d: in %d, %06o \"%s\" -> \"%s\"\n", i, m->node[i].parent,
                 m->node[i].mode, m->node[i].name, m->node[i].target);

@@ -2,16 +2,17 @@
  * tmpfs directories: entries in one hash table per file system (lookup) and in a tree per directory
  * (listing, by cookie).
  */
-#include "sentry/fs/tmpfs/tmpfs.h"
+#include "abi/dir.h"
 
 #include <string.h>
 
 #include "lib/alloc.h"
-
-#include "abi/dir.h"
 #include "sentry/fs/file.h"
+#include "sentry/fs/tmpfs/tmpfs.h"
 
-enum { ENTRY_SIZE = 20 }; /* what an entry adds to st_size, as in Linux */
+enum {
+    ENTRY_SIZE = 20
+}; /* what an entry adds to st_size, as in Linux */
 
 static uint64_t entry_hash(const struct tmpfs_inode *dir, const char *name, size_t len)
 {
@@ -22,8 +23,7 @@ struct tmpfs_entry *tmpfs_entry_find(struct tmpfs_inode *dir, const char *name, 
 {
     struct hash_node *n;
 
-    hash_for_each_match(n, &dir->fs->names, entry_hash(dir, name, len))
-    {
+    hash_for_each_match (n, &dir->fs->names, entry_hash(dir, name, len)) {
         struct tmpfs_entry *e = hash_entry(n, struct tmpfs_entry, node);
 
         if (e->dir == dir && e->name_len == len && memcmp(e->name, name, len) == 0)
@@ -334,7 +334,8 @@ static int tmpfs_rename(struct inode *odir, struct dentry *od, struct inode *ndi
     return 0;
 }
 
-/* -- listing ------------------------------------------------------------------------------------ */
+/* -- listing ------------------------------------------------------------------------------------
+ */
 
 static int tmpfs_readdir(struct file *f, struct dir_context *dc)
 {

@@ -1,11 +1,11 @@
 /* Regular tmpfs files: everything is the memobj's, with times and seals around it. */
-#include "sentry/fs/tmpfs/tmpfs.h"
-
 #include "sentry/fs/file.h"
-#include "sentry/mm/mm.h"
-#include "sentry/mm/usercopy.h"
 
 #include "abi/mman.h"
+
+#include "sentry/fs/tmpfs/tmpfs.h"
+#include "sentry/mm/mm.h"
+#include "sentry/mm/usercopy.h"
 
 static int64_t tmpfs_read(struct file *f, struct uio *to, uint64_t *pos)
 {

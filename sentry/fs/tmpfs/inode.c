@@ -1,11 +1,9 @@
 /* tmpfs inodes: making, attributes, symlinks, seals, and the end of one. */
-#include "sentry/fs/tmpfs/tmpfs.h"
-
 #include <string.h>
 
 #include "lib/alloc.h"
-
 #include "sentry/fs/file.h"
+#include "sentry/fs/tmpfs/tmpfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/limits.h"
 
@@ -183,7 +181,8 @@ void tmpfs_set_seals(struct inode *ino, uint32_t seals)
         ti->seals = seals;
 }
 
-/* -- operations --------------------------------------------------------------------------------- */
+/* -- operations ---------------------------------------------------------------------------------
+ */
 
 static int open_regular(struct inode *ino, struct file *f)
 {
@@ -192,8 +191,8 @@ static int open_regular(struct inode *ino, struct file *f)
     return 0;
 }
 
-#define XATTR_OPS                                                                                  \
-    .getxattr = tmpfs_getxattr, .setxattr = tmpfs_setxattr, .listxattr = tmpfs_listxattr,          \
+#define XATTR_OPS                                                                         \
+    .getxattr = tmpfs_getxattr, .setxattr = tmpfs_setxattr, .listxattr = tmpfs_listxattr, \
     .removexattr = tmpfs_removexattr
 
 const struct inode_ops tmpfs_file_iops = {

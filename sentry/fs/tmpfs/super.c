@@ -1,12 +1,10 @@
 /* tmpfs mounts, and the kernel's internal one for memfds and shared memory files. */
-#include "sentry/fs/tmpfs/tmpfs.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/alloc.h"
 #include "lib/checked.h"
-
+#include "sentry/fs/tmpfs/tmpfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"

@@ -1,15 +1,16 @@
 #pragma once
 /*
  * tmpfs: a file system in memory; inside of sentry/fs/tmpfs only. The tree is made of directory
- * entries that count their inode; dentries are a cache over it. An entry keeps its cookie for life, and
- * cookies only grow, so a listing goes on at the right place whatever happens in between.
+ * entries that count their inode; dentries are a cache over it. An entry keeps its cookie for life,
+ * and cookies only grow, so a listing goes on at the right place whatever happens in between.
  */
 #include "lib/compiler.h"
+
+#include "abi/errno.h"
+
 #include "lib/hash.h"
 #include "lib/list.h"
 #include "lib/rbtree.h"
-
-#include "abi/errno.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/mm/memobj.h"
 
@@ -39,9 +40,9 @@ struct tmpfs_xattr {
 
 struct tmpfs_inode {
     struct tmpfs *fs;
-    struct inode *inode; /* borrowed */
-    struct memobj *obj;  /* regular file: counted */
-    char *target;        /* symlink: owned */
+    struct inode *inode;    /* borrowed */
+    struct memobj *obj;     /* regular file: counted */
+    char *target;           /* symlink: owned */
     struct rb_root entries; /* directory, by cookie */
     uint64_t next_cookie, nentries;
     struct list_head xattrs;
@@ -50,7 +51,8 @@ struct tmpfs_inode {
     struct list_head work; /* teardown */
 };
 
-extern const struct inode_ops tmpfs_file_iops, tmpfs_dir_iops, tmpfs_symlink_iops, tmpfs_special_iops;
+extern const struct inode_ops tmpfs_file_iops, tmpfs_dir_iops, tmpfs_symlink_iops,
+    tmpfs_special_iops;
 extern const struct file_ops tmpfs_file_ops, tmpfs_dir_ops;
 
 static inline struct tmpfs_inode *tmpfs_inode_of(const struct inode *ino)
@@ -66,7 +68,8 @@ int tmpfs_setattr(struct inode *ino, const struct iattr *attr);
 
 /* dir.c */
 struct tmpfs_entry *tmpfs_entry_find(struct tmpfs_inode *dir, const char *name, size_t len);
-int tmpfs_entry_add(struct tmpfs_inode *dir, const char *name, size_t len, struct inode *ino CONSUMES) MUST_CHECK;
+int tmpfs_entry_add(struct tmpfs_inode *dir, const char *name, size_t len,
+                    struct inode *ino CONSUMES) MUST_CHECK;
 void tmpfs_entry_remove(struct tmpfs_entry *e);
 /* Drops every entry below root, for the end of the file system. */
 void tmpfs_tree_free(struct inode *root);

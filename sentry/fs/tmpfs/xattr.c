@@ -1,18 +1,19 @@
 /* Extended attributes of tmpfs inodes: a short list each, charged to the file system's bytes. */
-#include "sentry/fs/tmpfs/tmpfs.h"
-
 #include <string.h>
 
 #include "lib/alloc.h"
+#include "sentry/fs/tmpfs/tmpfs.h"
 
-enum { XATTR_OVERHEAD = 64, XATTRS_MAX = 128 };
+enum {
+    XATTR_OVERHEAD = 64,
+    XATTRS_MAX = 128
+};
 
 static struct tmpfs_xattr *find(const struct tmpfs_inode *ti, const char *name)
 {
     struct tmpfs_xattr *x;
 
-    list_for_each_entry(x, &ti->xattrs, link)
-    {
+    list_for_each_entry (x, &ti->xattrs, link) {
         if (strcmp(x->name, name) == 0)
             return x;
     }
@@ -101,8 +102,7 @@ int64_t tmpfs_listxattr(struct inode *ino, char *buf, size_t cap)
     const struct tmpfs_xattr *x;
     size_t total = 0;
 
-    list_for_each_entry(x, &ti->xattrs, link)
-    {
+    list_for_each_entry (x, &ti->xattrs, link) {
         size_t n = strlen(x->name) + 1;
 
         if (cap != 0) {
