@@ -31,19 +31,42 @@ static bool vma_permits(const struct vma *v, uint64_t error_code)
     return v->prot & (LX_PROT_READ | LX_PROT_WRITE);
 }
 
-/* Extends the stack down to addr when it lies within RLIMIT_STACK. */
+/* A guard gap may hold mappings without access, as pthread guards are. */
+static bool mm_gap_taken(struct mm *mm, uint64_t start, uint64_t end)
+{
+    if (quarantine_find(mm, start, end) != NULL)
+        return true;
+    for (struct vma *v = mm_find_from(mm, start); v != NULL && v->start < end; v = vma_next(v)) {
+        if (v->prot != LX_PROT_NONE || v->end > start + MM_STACK_GUARD)
+            return true;
+    }
+    return false;
+}
+
+/* The end of the stack that v is the lowest part of (growing adds vmas below). */
+static uint64_t stack_end(struct vma *v)
+{
+    uint64_t end = v->end;
+    for (struct vma *n = vma_next(v); n != NULL && n->start == end && n->flags == v->flags;
+         n = vma_next(n))
+        end = n->end;
+    return end;
+}
+
+/* Extends the stack (or a MAP_GROWSDOWN mapping) above addr down to it, within RLIMIT_STACK and never
+ * closer than the guard gap to what lies below. */
 static bool stack_grow(struct task *t, struct mm *mm, uint64_t addr)
 {
     uint64_t limit = task_rlimit(t, LX_RLIMIT_STACK)->rlim_cur;
     struct vma *v = mm_find_from(mm, addr);
-    if (!v || !(v->flags & VMA_STACK) || v->start <= addr || mm->start_stack <= addr ||
-        page_up(mm->start_stack) - page_down(addr) > limit)
+    if (v == NULL || !(v->flags & (VMA_STACK | VMA_GROWSDOWN)))
         return false;
-    uint64_t end = v->start, start = page_down(addr);
-    start -= MIN(start, STACK_GROW_STEP);
-    if (page_up(mm->start_stack) - start > limit)
-        start = page_down(addr);
-    if (start < MM_STACK_GUARD || vma_overlaps(mm, start - MM_STACK_GUARD, end))
+    uint64_t end = v->start, start = page_down(addr), top = stack_end(v);
+    if (top - start > limit)
+        return false;
+    if (v->flags & VMA_STACK && start > STACK_GROW_STEP && top - (start - STACK_GROW_STEP) <= limit)
+        start -= STACK_GROW_STEP;
+    if (start < MM_STACK_GUARD || mm_gap_taken(mm, start - MM_STACK_GUARD, end))
         return false;
     struct plat_map_req req = {.addr = start, .len = end - start, .prot = (uint32_t)v->prot,
                                .host_fd = -1, .flags = PLAT_MAP_ANON | PLAT_MAP_NORESERVE};

@@ -28,6 +28,7 @@ enum vma_flags {
     VMA_LOCKED = 1u << 5,
     VMA_DONTFORK = 1u << 6,
     VMA_WIPEONFORK = 1u << 7,
+    VMA_GROWSDOWN = 1u << 8, /* MAP_GROWSDOWN: grows by faults below it */
 };
 
 struct vma {

@@ -198,6 +198,8 @@ static uint32_t flags_of(const struct mm *mm, const struct mmap_args *a)
         f |= VMA_SHARED;
     if (a->flags & LX_MAP_NORESERVE)
         f |= VMA_NORESERVE;
+    if (a->flags & LX_MAP_GROWSDOWN)
+        f |= VMA_GROWSDOWN;
     return f;
 }
 

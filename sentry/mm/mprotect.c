@@ -90,6 +90,8 @@ static int remove_range(struct mm *mm, uint64_t addr, uint64_t end)
         uint64_t from = MAX(v->start, addr), to = MIN(v->end, end);
         uint64_t off = v->offset + (from - v->start);
         int r = -EINVAL;
+        if (v->flags & VMA_LOCKED)
+            return r;
         if ((v->flags & VMA_SHARED) && v->file != NULL && !file_writable(v->file))
             return -EACCES;
         if (v->obj != NULL)
@@ -130,8 +132,6 @@ int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_
     case LX_MADV_WILLNEED:
     case LX_MADV_DONTDUMP:
     case LX_MADV_DODUMP:
-    case LX_MADV_MERGEABLE:
-    case LX_MADV_UNMERGEABLE:
     case LX_MADV_COLD:
     case LX_MADV_PAGEOUT:
         break;

@@ -95,7 +95,7 @@ static int64_t protect_stack(struct mm *mm, uint64_t addr, uint64_t len, uint64_
     const struct vma *v = mm_find(mm, addr);
     if (v == NULL)
         return -ENOMEM;
-    if (!(v->flags & VMA_STACK) || (prot & LX_PROT_GROWSUP))
+    if (!(v->flags & (VMA_STACK | VMA_GROWSDOWN)) || (prot & LX_PROT_GROWSUP))
         return -EINVAL;
     uint64_t start = v->start, n = addr - start + page_up(len);
     prot &= ~grows;
