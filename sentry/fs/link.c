@@ -8,6 +8,7 @@
 #include "abi/errno.h"
 #include "abi/misc.h"
 
+#include "sentry/fs/inotify.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
 
@@ -139,6 +140,9 @@ static void removed(struct parent_lookup *pl, bool dir)
 {
     if (!dir)
         fsnotify_inode(pl->d->inode, LX_IN_ATTRIB);
+    /* Nobody else has it open: it ends before its directory hears of it. */
+    if (pl->d->inode->nlink == 0 && pl->d->ref == 1)
+        inotify_inode_removed(pl->d->inode);
     fsnotify_name(pl->parent.dentry, pl->d, LX_IN_DELETE | (dir ? LX_IN_ISDIR : 0), 0);
     dentry_drop(pl->d);
 }
