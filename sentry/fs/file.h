@@ -124,6 +124,7 @@ uint32_t vfs_poll(struct file *f, struct poll_table *pt);
 /* Parks t until f is ready for mask (LX_POLLIN ...): the tail of every blocking read/write. The call keeps f open
  * until it ends (t->restart.ptr, if that is free). */
 struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int intr);
+void file_hold(struct task *t, struct file *f);
 /* fd_get, but a re-run gets the file that file_block kept, whatever fd means by now. */
 struct file *fd_get_held(struct task *t, int fd);
 #define POLL_DEFAULT (LX_POLLIN | LX_POLLOUT | LX_POLLRDNORM | LX_POLLWRNORM)

@@ -39,6 +39,14 @@ struct file *fd_get_held(struct task *t, int fd)
     return fd_get(t, fd);
 }
 
+void file_hold(struct task *t, struct file *f)
+{
+    if (t->restart.ptr)
+        return;
+    t->restart.ptr = file_get(f);
+    t->restart.free_ptr = held_file_put;
+}
+
 struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int intr)
 {
     struct poll_table pt = {.task = t, .mask = mask | LX_POLLERR | LX_POLLHUP | LX_POLLNVAL};
@@ -48,9 +56,6 @@ struct sys_res file_block(struct task *t, struct file *f, uint32_t mask, int int
     (void)vfs_poll(f, &pt);
     if (pt.error < 0)
         return sys_ret(pt.error);
-    if (!t->restart.ptr) {
-        t->restart.ptr = file_get(f);
-        t->restart.free_ptr = held_file_put;
-    }
+    file_hold(t, f);
     return task_block(t, intr);
 }

@@ -17,6 +17,7 @@
 #include "sentry/sys/sys.h"
 
 struct wait_request {
+    bool nonblock; /* a pidfd with O_NONBLOCK: -EAGAIN instead of waiting */
     int type; /* LX_P_* */
     uint32_t id;
     uint32_t options;
@@ -99,6 +100,8 @@ static int do_wait(struct task *t, const struct wait_request *rq, struct wait_re
     int r = wait_scan(t, rq, res);
     if (r != 0 || (rq->options & LX_WNOHANG))
         return r;
+    if (rq->nonblock)
+        return -EAGAIN;
     r = task_wait_on(t, &t->group->child_wait, 0);
     if (r < 0)
         return r;
@@ -205,6 +208,7 @@ static int waitid_request(struct task *t, const struct sys_args *a, struct wait_
             return -EBADF;
         struct thread_group *tg = pidfd_group(f);
         rq->id = tg != NULL ? tg->pid : 0;
+        rq->nonblock = file_nonblock(f);
         file_put(f);
         return tg != NULL ? 0 : -EBADF;
     }
@@ -215,7 +219,7 @@ static int waitid_request(struct task *t, const struct sys_args *a, struct wait_
 
 struct sys_res sys_waitid(struct task *t, const struct sys_args *a)
 {
-    struct wait_request rq;
+    struct wait_request rq = {0};
     struct wait_result res = {0};
     struct lx_siginfo info = {0};
     struct sys_res block = {SYS_RET, 0};

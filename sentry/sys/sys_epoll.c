@@ -103,10 +103,12 @@ static struct sys_res do_epoll_wait(struct task *t, const struct sys_args *a, in
     }
     poll_set_timeout(t, ns);
     n = epoll_collect(ep, (uint32_t)max, epoll_put, &out);
-    if (n == 0 && ns != 0 && !task_timed_out(t))
-        res = file_block(t, ep, LX_POLLIN | LX_POLLRDNORM, -EINTR);
-    else
-        res = sys_ret(n);
+    res = sys_ret(n);
+    if (n == 0 && ns != 0 && !task_timed_out(t)) {
+        n = epoll_wait_on(t, ep);
+        file_hold(t, ep);
+        res = n < 0 ? sys_ret(n) : task_block(t, -EINTR);
+    }
     file_put(ep);
     return res;
 }

@@ -18,6 +18,7 @@
 
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/waitqueue.h"
 
 #include <inttypes.h>
 
@@ -69,7 +70,8 @@ static void item_make_ready(struct epitem *it)
     if (!list_empty(&it->ready_link))
         return;
     list_add_tail(&it->ep->ready, &it->ready_link);
-    wait_queue_wake(&it->ep->wait, LX_POLLIN | LX_POLLRDNORM);
+    /* One event wakes one of the tasks in epoll_wait, and everybody who polls the instance. */
+    wait_queue_wake_n(&it->ep->wait, LX_POLLIN | LX_POLLRDNORM, 1);
 }
 
 static void epwait_wake(struct wait_entry *e, uint32_t key)
@@ -311,7 +313,7 @@ int epoll_collect(struct file *epf, uint32_t max,
     uint32_t n = 0;
     int r;
 
-    max = MIN(max, EPOLL_BATCH);
+    max = MIN(max, (uint32_t)EPOLL_BATCH);
     while (n < max && !list_empty(&ep->ready)) {
         struct epitem *it = list_first(&ep->ready, struct epitem, ready_link);
         uint32_t got = item_poll(it, NULL);
@@ -333,7 +335,17 @@ int epoll_collect(struct file *epf, uint32_t max,
         else if (!(items[i]->events & LX_EPOLLET))
             list_add_tail(&ep->ready, &items[i]->ready_link);
     }
+    /* What is left is for the next one who waits: this wake-up was ours alone. */
+    if (!list_empty(&ep->ready))
+        wait_queue_wake_n(&ep->wait, LX_POLLIN | LX_POLLRDNORM, 1);
     return (int)n;
+}
+
+int epoll_wait_on(struct task *t, struct file *epf)
+{
+    struct epoll *ep = epf->priv;
+
+    return task_wait_on_exclusive(t, &ep->wait, LX_POLLIN | LX_POLLRDNORM);
 }
 
 /* -- the file -------------------------------------------------------------------------------------------- */

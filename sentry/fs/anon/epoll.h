@@ -22,3 +22,5 @@ int epoll_del(struct file *ep, struct file *f, int fd) MUST_CHECK;
  * fails they stay ready and its error is returned. The number of events, 0 when none is ready. */
 int epoll_collect(struct file *ep, uint32_t max, int (*put)(void *arg, const struct lx_epoll_event *ev, uint32_t n),
                   void *arg) MUST_CHECK;
+/* Registers t for the next event; one event wakes one of those who wait. */
+int epoll_wait_on(struct task *t, struct file *ep) MUST_CHECK;

@@ -503,7 +503,7 @@ int64_t pipe_set_size(struct pipe *p, uint64_t size, bool privileged)
     uint32_t n = 1;
     int r;
 
-    if (size > PIPE_SIZE_TOP || size == 0)
+    if (size > PIPE_SIZE_TOP)
         return -EINVAL;
     while ((uint64_t)n * SLOT_SIZE < size)
         n *= 2;

@@ -154,7 +154,7 @@ TEST(the_size_can_be_changed)
     ck_assert_int_eq(pipe_set_size(p, 5000, false), 8192);
     ck_assert_int_eq(put(wr, big, 10000), 8192);
     ck_assert_int_eq(pipe_set_size(p, 4096, false), -EBUSY);
-    ck_assert_int_eq(pipe_set_size(p, 0, false), -EINVAL);
+    ck_assert_int_eq(pipe_set_size(p, 1ull << 32, false), -EINVAL);
     ck_assert_int_eq(pipe_set_size(p, 2 << 20, false), -EPERM);
     ck_assert_int_eq(pipe_set_size(p, 1 << 20, false), 1 << 20);
     ck_assert_int_eq(put(wr, big, sizeof(big)), (1 << 20) - 8192);
