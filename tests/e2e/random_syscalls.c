@@ -162,7 +162,9 @@ static int try_number(long nr)
         }
         nanosleep(&ms, NULL);
     }
-    while (waitpid(-1, &st, WNOHANG) > 0)
+    /* We are the first process: this is everything that the child has left behind. */
+    kill(-1, SIGKILL);
+    while (waitpid(-1, &st, 0) > 0)
         continue;
     return killed;
 }
