@@ -19,3 +19,12 @@ foreach(kind e2e golden)
       ENVIRONMENT "SENTRY=${PROJECT_BINARY_DIR}/bin/sentry;SENTRY_BIN=${PROJECT_BINARY_DIR}/bin;IMAGES=${PROJECT_SOURCE_DIR}/build/images")
   endforeach()
 endforeach()
+
+# Longer runs of two of them, on demand (label `soak`).
+function(e2e_soak name timeout)
+  add_test(NAME soak/${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/e2e/${name}.sh")
+  set_tests_properties(soak/${name} PROPERTIES LABELS soak TIMEOUT ${timeout} SKIP_RETURN_CODE 77
+    ENVIRONMENT "SENTRY=${PROJECT_BINARY_DIR}/bin/sentry;SENTRY_BIN=${PROJECT_BINARY_DIR}/bin;IMAGES=${PROJECT_SOURCE_DIR}/build/images;${ARGN}")
+endfunction()
+e2e_soak(stress_kill 400 SECONDS_OF_STRESS=300)
+e2e_soak(random_syscalls 120 ROUNDS=8)
