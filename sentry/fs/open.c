@@ -179,14 +179,16 @@ static int open_path_checked(const struct path *p, const struct open_request *re
         *ret_file = f;
         return r;
     }
-    if (r == 0 && truncate) {
-        r = truncate_opened(f, req->cred);
-        if (r < 0)
-            file_put(f);
-    }
     if (r < 0)
         return r;
     fsnotify(p, LX_IN_OPEN, 0);
+    if (truncate) {
+        r = truncate_opened(f, req->cred);
+        if (r < 0) {
+            file_put(f);
+            return r;
+        }
+    }
     *ret_file = f;
     return 0;
 }
