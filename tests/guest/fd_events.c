@@ -1,3 +1,4 @@
+/* guest: glibc-only */
 /* eventfd, timerfd, signalfd, memfd, pidfd: what can be read when, and what is refused. */
 #include <poll.h>
 #include <sys/eventfd.h>
