@@ -15,7 +15,9 @@
 static int may_protect(const struct vma *v, uint64_t prot)
 {
     if ((v->flags & VMA_SHARED) && v->file != NULL && (prot & LX_PROT_WRITE) &&
-        !file_writable(v->file))
+        (!file_writable(v->file) ||
+         (LX_S_ISREG(v->file->inode->mode) && tmpfs_get_seals(v->file->inode) > 0 &&
+          (tmpfs_get_seals(v->file->inode) & (LX_F_SEAL_WRITE | LX_F_SEAL_FUTURE_WRITE)))))
         return -EACCES;
     if (v->file != NULL && (prot & LX_PROT_EXEC) && v->file->path.mnt != NULL &&
         (v->file->path.mnt->flags & MOUNT_NOEXEC))

@@ -30,9 +30,11 @@ static int get_offset(struct task *t, gaddr_t addr, uint64_t *storage, uint64_t 
     return 0;
 }
 
-static struct sys_res put_offset(struct task *t, gaddr_t addr, const uint64_t *pos, struct sys_res res)
+/* Stores the new offset when the call ends with at least min. */
+static struct sys_res put_offset(struct task *t, gaddr_t addr, const uint64_t *pos, struct sys_res res,
+                                 int64_t min)
 {
-    if (pos && res.kind == SYS_RET && res.val > 0 && put_user(t, addr, pos) < 0)
+    if (pos && res.kind == SYS_RET && res.val >= min && put_user(t, addr, pos) < 0)
         return sys_ret(-EFAULT);
     return res;
 }
@@ -89,7 +91,7 @@ struct sys_res sys_sendfile(struct task *t, const struct sys_args *a)
     res = r < 0 ? sys_ret(r) : sendfile_run(t, out, in, pos, len);
     file_put(in);
     file_put(out);
-    return put_offset(t, sys_addr(a, 2), pos, res);
+    return put_offset(t, sys_addr(a, 2), pos, res, INT64_MIN);
 }
 
 /* -- copy_file_range ------------------------------------------------------------------------------------- */
@@ -135,8 +137,8 @@ struct sys_res sys_copy_file_range(struct task *t, const struct sys_args *a)
     res = sys_ret(vfs_copy(t, in, in_pos, out, out_pos, len));
     file_put(in);
     file_put(out);
-    res = put_offset(t, sys_addr(a, 1), in_pos, res);
-    return put_offset(t, sys_addr(a, 3), out_pos, res);
+    res = put_offset(t, sys_addr(a, 1), in_pos, res, 1);
+    return put_offset(t, sys_addr(a, 3), out_pos, res, 1);
 }
 
 /* -- splice, tee, vmsplice -------------------------------------------------------------------------------- */
@@ -200,8 +202,8 @@ struct sys_res sys_splice(struct task *t, const struct sys_args *a)
     res = r < 0 ? sys_ret(r) : splice_run(t, in, in_pos, out, out_pos, len, nonblock);
     file_put(in);
     file_put(out);
-    res = put_offset(t, sys_addr(a, 1), in_pos, res);
-    return put_offset(t, sys_addr(a, 3), out_pos, res);
+    res = put_offset(t, sys_addr(a, 1), in_pos, res, 0);
+    return put_offset(t, sys_addr(a, 3), out_pos, res, 0);
 }
 
 struct sys_res sys_tee(struct task *t, const struct sys_args *a)
@@ -235,6 +237,18 @@ struct sys_res sys_tee(struct task *t, const struct sys_args *a)
     return res;
 }
 
+/* Unlike writev it is content with what fits. */
+static struct sys_res vmsplice_in(struct task *t, struct file *f, struct uio *u, bool nonblock)
+{
+    int64_t n = vfs_write(t, f, u, NULL);
+
+    if (n == -EAGAIN && !nonblock)
+        return file_block(t, f, LX_POLLOUT | LX_POLLWRNORM, -ERESTARTSYS);
+    if (n == -EPIPE)
+        signal_send_kernel_task(t, LX_SIGPIPE);
+    return sys_ret(n);
+}
+
 struct sys_res sys_vmsplice(struct task *t, const struct sys_args *a)
 {
     struct file *f;
@@ -254,7 +268,7 @@ struct sys_res sys_vmsplice(struct task *t, const struct sys_args *a)
         return sys_ret(r);
     }
     nonblock = file_nonblock(f) || (a->v[3] & LX_SPLICE_F_NONBLOCK);
-    res = file_writable(f) ? file_write_uio(t, f, &u, NULL, nonblock) : file_read_uio(t, f, &u, NULL, nonblock);
+    res = file_writable(f) ? vmsplice_in(t, f, &u, nonblock) : file_read_uio(t, f, &u, NULL, nonblock);
     uio_done(&u);
     file_put(f);
     return res;
