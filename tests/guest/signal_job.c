@@ -40,6 +40,8 @@ static pid_t sleeper(void)
     if (pid == 0)
         for (;;)
             pause();
+    /* Its parent is in another group of the session, so the group is not orphaned. */
+    NEED(setpgid(pid, pid));
     return pid;
 }
 
