@@ -15,6 +15,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "lib/alloc.h"
+#include "sentry/fs/anon/pidfd.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
@@ -34,6 +35,8 @@ struct clone_request {
 static int clone_check(const struct clone_request *rq)
 {
     uint64_t f = rq->flags;
+    if ((f & LX_CLONE_FS) && (f & (LX_CLONE_NEWNS | LX_CLONE_NEWUSER)))
+        return -EINVAL;
     if ((f & LX_CLONE_NS_FLAGS) != 0)
         return -EPERM;
     if ((f & LX_CLONE_SIGHAND) && !(f & LX_CLONE_VM))
@@ -235,6 +238,20 @@ static int clone_build(struct task *t, const struct clone_request *rq, struct ta
     return 0;
 }
 
+/* The descriptor for the child goes where CLONE_PARENT_SETTID would put its id. Lack of one is no failure of the
+ * clone any more: the child exists. */
+static void clone_pidfd(struct task *t, struct task *child, const struct clone_request *rq)
+{
+    struct file *f;
+    if (!(rq->flags & LX_CLONE_PIDFD) || pidfd_new(child->group, 0, &f) < 0)
+        return;
+    int fd = fd_install(t, f, true, 0);
+    if (fd < 0)
+        file_put(f);
+    else if (put_user(t, rq->parent_tid, &fd) < 0)
+        (void)fdtable_close(t, fd);
+}
+
 static struct sys_res vfork_wait(struct task *t)
 {
     if (!t->vfork_done)
@@ -264,6 +281,7 @@ static struct sys_res do_clone(struct task *t, const struct clone_request *rq)
         return sys_ret(r);
     uint32_t pid = child->pid;
     clone_publish(t, child, rq);
+    clone_pidfd(t, child, rq);
     kernel.pids_peak = MAX(kernel.pids_peak, (uint32_t)limit_used(LIMIT_TASKS));
     if (rq->flags & LX_CLONE_PARENT_SETTID)
         (void)!copy_to_user(t, rq->parent_tid, &pid, sizeof(pid));
@@ -288,8 +306,6 @@ struct sys_res sys_clone(struct task *t, const struct sys_args *a)
         .child_tid = sys_addr(a, 3),
         .tls = a->v[4],
     };
-    if (rq.flags & LX_CLONE_PIDFD)
-        return sys_ret(-EINVAL);
     return do_clone(t, &rq);
 }
 

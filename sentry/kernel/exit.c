@@ -85,8 +85,10 @@ static void task_unlink(struct task *t)
 void thread_group_reap(struct thread_group *tg)
 {
     struct task *leader = tg->leader;
-    if (tg->parent != NULL)
+    if (tg->parent != NULL) {
         tg->parent->cpu_children += tg->cpu_dead + tg->cpu_children;
+        tg->parent->maxrss_children = MAX(tg->parent->maxrss_children, tg->maxrss);
+    }
     list_del_init(&tg->sibling);
     list_del_init(&tg->all_link);
     pgrp_leave(tg);
@@ -210,6 +212,7 @@ void thread_group_exit(struct thread_group *tg, int status)
     tg->exit_code = status;
     thread_group_get(tg);
     tg->cpu_dead = thread_group_cputime(tg);
+    tg->maxrss = MAX(tg->maxrss, thread_group_rss(tg));
     kernel.cpu_done += tg->cpu_dead;
     struct plat_thread *any = NULL;
     list_for_each_entry (t, &tg->threads, group_link) {

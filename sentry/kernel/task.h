@@ -134,6 +134,7 @@ struct thread_group {
     bool child_subreaper, dumpable, has_execed;
     uint64_t cpu_dead;        /* ns of CPU of ended threads and earlier images */
     uint64_t cpu_children;    /* of reaped children */
+    uint64_t maxrss, maxrss_children; /* KiB: largest address space seen, of reaped children */
     uint64_t start_time;
     struct timer itimer_real;
     uint64_t itimer_real_interval;
@@ -190,4 +191,6 @@ static inline bool task_in_group(const struct task *t, const struct thread_group
 char task_state_letter(const struct task *t);
 /* ns of CPU time, live and dead threads. */
 uint64_t thread_group_cputime(const struct thread_group *tg);
+/* KiB that the address space takes; an upper bound of what is resident, which the host does not tell. */
+uint64_t thread_group_rss(const struct thread_group *tg);
 uint64_t task_cputime(const struct task *t);

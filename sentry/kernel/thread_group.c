@@ -9,6 +9,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
+#include "sentry/mm/mm.h"
 
 static void itimer_real_fire(struct timer *tm)
 {
@@ -81,6 +82,16 @@ struct thread_group *thread_group_next(struct thread_group *tg)
     if (tg->all_link.next == &kernel.groups)
         return NULL;
     return list_entry(tg->all_link.next, struct thread_group, all_link);
+}
+
+uint64_t thread_group_rss(const struct thread_group *tg)
+{
+    const struct task *t;
+    list_for_each_entry (t, &tg->threads, group_link) {
+        if (t->mm != NULL)
+            return t->mm->total / 1024;
+    }
+    return 0;
 }
 
 uint64_t thread_group_cputime(const struct thread_group *tg)

@@ -50,7 +50,7 @@ static void wait_fill(const struct thread_group *tg, int status, struct wait_res
     res->pid = tg->pid;
     res->uid = tg->leader != NULL ? tg->leader->cred->uid : 0;
     res->status = status;
-    rusage_fill(&res->usage, tg->cpu_dead + tg->cpu_children, 0);
+    rusage_fill(&res->usage, tg->cpu_dead + tg->cpu_children, tg->maxrss);
 }
 
 /* True when this child answers the request; consumes the state change unless WNOWAIT. */

@@ -52,7 +52,7 @@ struct sys_res sys_sysinfo(struct task *t, const struct sys_args *a)
 struct sys_res sys_getrusage(struct task *t, const struct sys_args *a)
 {
     struct lx_rusage ru;
-    uint64_t rss = t->mm->total / 1024;
+    uint64_t rss = MAX(t->group->maxrss, thread_group_rss(t->group));
     switch (sys_int(a, 0)) {
     case LX_RUSAGE_SELF:
         rusage_fill(&ru, thread_group_cputime(t->group), rss);
@@ -61,7 +61,7 @@ struct sys_res sys_getrusage(struct task *t, const struct sys_args *a)
         rusage_fill(&ru, task_cputime(t), rss);
         break;
     case LX_RUSAGE_CHILDREN:
-        rusage_fill(&ru, t->group->cpu_children, 0);
+        rusage_fill(&ru, t->group->cpu_children, t->group->maxrss_children);
         break;
     default:
         return sys_ret(-EINVAL);

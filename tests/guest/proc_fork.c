@@ -81,8 +81,8 @@ int main(void)
     NEED(prctl(PR_SET_CHILD_SUBREAPER, 1));
     pid = NEED(fork());
     if (pid == 0) {
+        pid_t before = getpid();
         if (fork() == 0) {
-            pid_t before = getppid();
             for (int i = 0; i < 200 && getppid() == before; i++)
                 nap(10);
             dprintf(p[1], "%s", getppid() == before ? "never" : "adopted");
