@@ -1,25 +1,30 @@
 /*
- * How this works: the host's page tables follow the vma tree, so nearly every fault that reaches the
- * kernel is a guest's error, and the tree says which: no vma (MAPERR) or not allowed (ACCERR). A
- * fault that the tree does not explain is a race (another thread changed the mapping meanwhile):
+ * How this works: the host's page tables follow the vma tree, so nearly every fault that reaches
+ * the kernel is a guest's error, and the tree says which: no vma (MAPERR) or not allowed (ACCERR).
+ * A fault that the tree does not explain is a race (another thread changed the mapping meanwhile):
  * the instruction runs again. Should the same address come back several times, the host's word
  * counts and the signal is raised. Below the stack the mapping grows when RLIMIT_STACK was raised
  * after the program began.
  */
-#include "sentry/mm/mm.h"
-
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "abi/signal.h"
+
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
+#include "sentry/mm/mm.h"
 #include "sentry/mm/user_range.h"
 #include "sentry/mm/vma_tree.h"
 
 /* Bits of the page fault error code in plat_regs.err. */
-enum { FAULT_WRITE = 2, FAULT_EXEC = 16 };
-enum { FAULT_RETRIES = 8 };
+enum {
+    FAULT_WRITE = 2,
+    FAULT_EXEC = 16
+};
+enum {
+    FAULT_RETRIES = 8
+};
 #define STACK_GROW_STEP 0x100000ull
 
 static bool vma_permits(const struct vma *v, uint64_t error_code)
@@ -53,8 +58,8 @@ static uint64_t stack_end(struct vma *v)
     return end;
 }
 
-/* Extends the stack (or a MAP_GROWSDOWN mapping) above addr down to it, within RLIMIT_STACK and never
- * closer than the guard gap to what lies below. */
+/* Extends the stack (or a MAP_GROWSDOWN mapping) above addr down to it, within RLIMIT_STACK and
+ * never closer than the guard gap to what lies below. */
 static bool stack_grow(struct task *t, struct mm *mm, uint64_t addr)
 {
     uint64_t limit = task_rlimit(t, LX_RLIMIT_STACK)->rlim_cur;
@@ -68,8 +73,11 @@ static bool stack_grow(struct task *t, struct mm *mm, uint64_t addr)
         start -= STACK_GROW_STEP;
     if (start < MM_STACK_GUARD || mm_gap_taken(mm, start - MM_STACK_GUARD, end))
         return false;
-    struct plat_map_req req = {.addr = start, .len = end - start, .prot = (uint32_t)v->prot,
-                               .host_fd = -1, .flags = PLAT_MAP_ANON | PLAT_MAP_NORESERVE};
+    struct plat_map_req req = {.addr = start,
+                               .len = end - start,
+                               .prot = (uint32_t)v->prot,
+                               .host_fd = -1,
+                               .flags = PLAT_MAP_ANON | PLAT_MAP_NORESERVE};
     struct vma_attr attr = {.prot = v->prot, .flags = v->flags, .name = v->name};
     if (plat_ops->map(mm->as, &req, 1) < 0)
         return false;
@@ -92,8 +100,7 @@ int mm_fault(struct task *t, int host_signo, int host_code, uint64_t addr, int *
 {
     struct mm *mm = t->mm;
     *ret_code = host_code;
-    if (host_signo != LX_SIGSEGV ||
-        (host_code != LX_SEGV_MAPERR && host_code != LX_SEGV_ACCERR))
+    if (host_signo != LX_SIGSEGV || (host_code != LX_SEGV_MAPERR && host_code != LX_SEGV_ACCERR))
         return host_signo;
     struct vma *v = mm_find(mm, addr);
     if (!v) {

@@ -5,6 +5,7 @@
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
 #include "sentry/mm/mm.h"
 
 /* mm_mmap and mm_remap: a fixed range is about to be unmapped by another thread's own call; wait on

@@ -1,14 +1,16 @@
 /*
- * mmap.c: mmap(2) and munmap(2): checks as Linux orders them, the choice of the address, the host's mapping, the tree.
+ * mmap.c: mmap(2) and munmap(2): checks as Linux orders them, the choice of the address, the host's
+ * mapping, the tree.
  *
- * The host maps first, the tree follows: a failure in between leaves a hole at worst, never a vma without memory.
- * Memory for the tree's changes is had before the host is asked.
+ * The host maps first, the tree follows: a failure in between leaves a hole at worst, never a vma
+ * without memory. Memory for the tree's changes is had before the host is asked.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "abi/rlimit.h"
+
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/kernel.h"
@@ -25,9 +27,9 @@
 #define COMMIT_MIN       (1ull << 33)
 #define COMMIT_UNLIMITED (1ull << 38)
 /* Flags that MAP_SHARED_VALIDATE knows. */
-#define MAP_KNOWN                                                                                  \
-    (LX_MAP_TYPE | LX_MAP_FIXED | LX_MAP_ANONYMOUS | LX_MAP_32BIT | LX_MAP_ABOVE4G |               \
-     LX_MAP_GROWSDOWN | LX_MAP_DENYWRITE | LX_MAP_EXECUTABLE | LX_MAP_LOCKED | LX_MAP_NORESERVE |  \
+#define MAP_KNOWN                                                                                 \
+    (LX_MAP_TYPE | LX_MAP_FIXED | LX_MAP_ANONYMOUS | LX_MAP_32BIT | LX_MAP_ABOVE4G |              \
+     LX_MAP_GROWSDOWN | LX_MAP_DENYWRITE | LX_MAP_EXECUTABLE | LX_MAP_LOCKED | LX_MAP_NORESERVE | \
      LX_MAP_POPULATE | LX_MAP_NONBLOCK | LX_MAP_STACK | LX_MAP_HUGETLB | LX_MAP_FIXED_NOREPLACE)
 
 static int check_file(const struct mmap_args *a)
@@ -88,7 +90,8 @@ static int check_fixed(struct mm *mm, uint64_t addr, uint64_t len)
     return vma_overlaps_special(mm, addr, addr + len) ? -EINVAL : 0;
 }
 
-static int choose_address(struct mm *mm, const struct mmap_args *a, uint64_t len, uint64_t *ret_addr)
+static int choose_address(struct mm *mm, const struct mmap_args *a, uint64_t len,
+                          uint64_t *ret_addr)
 {
     uint64_t addr = a->addr;
     if (a->flags & (LX_MAP_FIXED | LX_MAP_FIXED_NOREPLACE)) {
@@ -170,7 +173,8 @@ static int prepare_range(struct mm *mm, uint64_t start, uint64_t end)
 static int host_map(struct mm *mm, uint64_t addr, uint64_t len, const struct mmap_args *a,
                     const struct map_backing *backing)
 {
-    struct plat_map_req rq = {.addr = addr, .len = len, .prot = (uint32_t)a->prot & 7, .host_fd = -1};
+    struct plat_map_req rq = {
+        .addr = addr, .len = len, .prot = (uint32_t)a->prot & 7, .host_fd = -1};
     if (backing == NULL) {
         rq.flags = PLAT_MAP_ANON;
     } else if (backing->obj != NULL) {
@@ -203,7 +207,8 @@ static uint32_t flags_of(const struct mm *mm, const struct mmap_args *a)
     return f;
 }
 
-/* Everything after the address is known. obj: backing of shared anonymous memory (borrowed), or NULL. */
+/* Everything after the address is known. obj: backing of shared anonymous memory (borrowed), or
+ * NULL. */
 static int map_at(struct mm *mm, uint64_t addr, uint64_t len, const struct mmap_args *a,
                   const struct map_backing *backing, struct memobj *anon_obj)
 {
@@ -249,7 +254,8 @@ static int plan_map(struct task *t, struct mm *mm, const struct mmap_args *a, ui
     return 0;
 }
 
-static int64_t do_map(struct task *t, struct mm *mm, const struct mmap_args *a, struct memobj *given)
+static int64_t do_map(struct task *t, struct mm *mm, const struct mmap_args *a,
+                      struct memobj *given)
 {
     uint64_t len, addr;
     struct map_backing backing = {.host_fd = -1};
@@ -296,7 +302,8 @@ int64_t mm_mmap(struct task *t, struct mm *mm, const struct mmap_args *args)
 int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
                    uint64_t flags, struct memobj *obj, uint64_t offset)
 {
-    struct mmap_args a = {addr, len, prot, (flags & ~(uint64_t)LX_MAP_TYPE) | LX_MAP_SHARED, NULL, offset};
+    struct mmap_args a = {addr, len,   prot, (flags & ~(uint64_t)LX_MAP_TYPE) | LX_MAP_SHARED,
+                          NULL, offset};
     int64_t r = do_map(t, mm, &a, obj);
     return r == MM_QUARANTINED ? -ENOMEM : r;
 }

@@ -1,11 +1,12 @@
 /*
- * mprotect.c: mprotect(2) and madvise(2) on the tree. The host's part is done by the calling thread itself
- * (SYS_HOST), after the tree was changed here.
+ * mprotect.c: mprotect(2) and madvise(2) on the tree. The host's part is done by the calling thread
+ * itself (SYS_HOST), after the tree was changed here.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/mman.h"
+
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/mm/memobj.h"

@@ -6,6 +6,7 @@
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "abi/rlimit.h"
+
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
@@ -33,8 +34,11 @@ static int check_growth(const struct task *t, const struct mm *mm, uint64_t more
 static int map_again(struct mm *mm, const struct vma_attr *attr, uint64_t addr, uint64_t len)
 {
     struct map_backing backing = {.host_fd = -1};
-    struct plat_map_req rq = {.addr = addr, .len = len, .prot = (uint32_t)attr->prot,
-                              .flags = PLAT_MAP_SHARED, .offset = attr->offset};
+    struct plat_map_req rq = {.addr = addr,
+                              .len = len,
+                              .prot = (uint32_t)attr->prot,
+                              .flags = PLAT_MAP_SHARED,
+                              .offset = attr->offset};
     int r = 0;
     if (attr->file != NULL)
         r = attr->file->ops->map(attr->file, true, attr->prot, &backing);
@@ -51,7 +55,8 @@ static int map_again(struct mm *mm, const struct vma_attr *attr, uint64_t addr, 
     return r;
 }
 
-static int split_for_move(struct mm *mm, uint64_t old, uint64_t old_end, uint64_t to, uint64_t to_end)
+static int split_for_move(struct mm *mm, uint64_t old, uint64_t old_end, uint64_t to,
+                          uint64_t to_end)
 {
     int r = vma_split_at(mm, to);
     if (r == 0)
@@ -61,7 +66,8 @@ static int split_for_move(struct mm *mm, uint64_t old, uint64_t old_end, uint64_
     return r < 0 ? r : vma_split_at(mm, old_end);
 }
 
-/* Moves [old, old+old_len) of v to new_addr with new_len; the target range is free or about to be replaced. */
+/* Moves [old, old+old_len) of v to new_addr with new_len; the target range is free or about to be
+ * replaced. */
 static int64_t move_vma(struct mm *mm, struct vma *v, uint64_t old, uint64_t old_len,
                         uint64_t new_addr, uint64_t new_len, bool dontunmap)
 {
@@ -180,8 +186,8 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
         r = check_growth(t, mm, new_len);
     if (r < 0)
         return r;
-    if (!fixed && old_len != 0 && old + old_len == v->end && new_len > old_len && old <= LX_TASK_SIZE - new_len &&
-        !vma_overlaps(mm, old + old_len, old + new_len))
+    if (!fixed && old_len != 0 && old + old_len == v->end && new_len > old_len &&
+        old <= LX_TASK_SIZE - new_len && !vma_overlaps(mm, old + old_len, old + new_len))
         return grow_in_place(mm, v, old, old_len, new_len);
     if (!(flags & LX_MREMAP_MAYMOVE))
         return -ENOMEM;
@@ -195,8 +201,8 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
             return -EFAULT;
     }
     if (!(flags & LX_MREMAP_FIXED)) {
-        bool hint = (flags & LX_MREMAP_DONTUNMAP) && new_addr >= MM_MMAP_MIN && page_aligned(new_addr) &&
-                    new_addr <= LX_TASK_SIZE - new_len &&
+        bool hint = (flags & LX_MREMAP_DONTUNMAP) && new_addr >= MM_MMAP_MIN &&
+                    page_aligned(new_addr) && new_addr <= LX_TASK_SIZE - new_len &&
                     !vma_overlaps(mm, new_addr, new_addr + new_len);
         if (!hint)
             new_addr = vma_find_free(mm, new_len, mm->mmap_top);
@@ -206,13 +212,16 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
     return move_vma(mm, v, old, old_len, new_addr, new_len, (flags & LX_MREMAP_DONTUNMAP) != 0);
 }
 
-/* -- brk --------------------------------------------------------------------------------------------------- */
+/* -- brk
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static int brk_grow(struct task *t, struct mm *mm, uint64_t from, uint64_t to)
 {
-    struct vma_attr attr = {.prot = LX_PROT_READ | LX_PROT_WRITE, .flags = VMA_HEAP, .name = "[heap]"};
-    struct plat_map_req rq = {from, to - from, LX_PROT_READ | LX_PROT_WRITE,
-                              PLAT_MAP_ANON | PLAT_MAP_NORESERVE, -1, 0};
+    struct vma_attr attr = {
+        .prot = LX_PROT_READ | LX_PROT_WRITE, .flags = VMA_HEAP, .name = "[heap]"};
+    struct plat_map_req rq = {
+        from, to - from, LX_PROT_READ | LX_PROT_WRITE, PLAT_MAP_ANON | PLAT_MAP_NORESERVE, -1, 0};
     if (to - mm->brk_start > task_rlimit(t, LX_RLIMIT_DATA)->rlim_cur)
         return -ENOMEM;
     int r = check_growth(t, mm, to - from);

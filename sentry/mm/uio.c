@@ -1,19 +1,21 @@
 /*
- * How this works: a uio is a cursor over checked guest segments or one kernel buffer. A copy gathers
- * the segments below the cursor into vectors of at most UIO_BATCH pieces, so that a readv into many
- * small buffers costs one host call per batch. A segment that reaches a forbidden range is cut
- * there; the first short copy ends the operation, and the cursor stands behind the last byte moved.
+ * How this works: a uio is a cursor over checked guest segments or one kernel buffer. A copy
+ * gathers the segments below the cursor into vectors of at most UIO_BATCH pieces, so that a readv
+ * into many small buffers costs one host call per batch. A segment that reaches a forbidden range
+ * is cut there; the first short copy ends the operation, and the cursor stands behind the last byte
+ * moved.
  */
-#include "sentry/mm/usercopy.h"
-
 #include <string.h>
 
 #include "abi/errno.h"
-#include "lib/alloc.h"
+
 #include "platform/platform.h"
+
+#include "lib/alloc.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/user_range.h"
+#include "sentry/mm/usercopy.h"
 
 #define UIO_BATCH        16
 #define UIO_MAX_RW_COUNT 0x7ffff000ull
@@ -143,7 +145,8 @@ static size_t uio_gather(const struct uio *u, size_t n, struct plat_seg *segs, s
     return nsegs;
 }
 
-/* Moves up to n bytes between the guest and a kernel buffer; exactly one of src, dst is not NULL. */
+/* Moves up to n bytes between the guest and a kernel buffer; exactly one of src, dst is not NULL.
+ */
 static int64_t uio_move(struct uio *u, const void *src, void *dst, size_t n)
 {
     struct plat_as *as = u->task->mm ? u->task->mm->as : NULL;

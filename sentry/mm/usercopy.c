@@ -3,14 +3,17 @@
  * host checks presence and protection of each page. What is checked here is the range: below
  * LX_TASK_SIZE, and never the pages that belong to the platform (kernel.layout.stub_*), which a
  * guest must neither read nor make the kernel overwrite. A range that starts well and runs into a
- * forbidden part is cut there: whole copies fail with -EFAULT, partial ones return what came before.
+ * forbidden part is cut there: whole copies fail with -EFAULT, partial ones return what came
+ * before.
  */
 #include "sentry/mm/usercopy.h"
 
 #include <string.h>
 
 #include "abi/errno.h"
+
 #include "platform/platform.h"
+
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"

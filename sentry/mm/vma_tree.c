@@ -1,15 +1,17 @@
 /*
  * vma_tree.c: vmas of an mm, ordered by address in a red-black tree.
  *
- * Ranges never overlap. Each node carries the extent of its subtree and the largest gap between two vmas
- * inside of it, so the highest free range of a wanted size is found in one descent, however many
- * vmas a guest makes. Ranges in quarantine are few: a candidate that touches one is dropped and the
- * search goes on below it. The sums of the mm (total, locked) are kept here and nowhere else.
+ * Ranges never overlap. Each node carries the extent of its subtree and the largest gap between two
+ * vmas inside of it, so the highest free range of a wanted size is found in one descent, however
+ * many vmas a guest makes. Ranges in quarantine are few: a candidate that touches one is dropped
+ * and the search goes on below it. The sums of the mm (total, locked) are kept here and nowhere
+ * else.
  */
 #include "sentry/mm/vma_tree.h"
 
 #include "abi/errno.h"
 #include "abi/mman.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/checked.h"
@@ -311,7 +313,8 @@ uint64_t vma_find_free(struct mm *mm, uint64_t len, uint64_t top)
     return vma_find_range(mm, len, PAGE_SIZE, MM_MMAP_MIN, top);
 }
 
-/* -- quarantine -------------------------------------------------------------------------------------------- */
+/* -- quarantine
+ * -------------------------------------------------------------------------------------------- */
 
 int quarantine_add(struct mm *mm, struct task *t, uint64_t start, uint64_t end)
 {
@@ -345,7 +348,8 @@ void mm_quarantine_release(struct mm *mm, struct task *t)
     wait_queue_wake(&mm->quarantine_wait, 0);
 }
 
-/* -- invariants -------------------------------------------------------------------------------------------- */
+/* -- invariants
+ * -------------------------------------------------------------------------------------------- */
 
 void mm_check(const struct mm *mm)
 {

@@ -7,7 +7,9 @@
 
 #include "sentry/mm/mm.h"
 
-enum { MM_MAX_VMAS = 65530 };
+enum {
+    MM_MAX_VMAS = 65530
+};
 #define MM_MMAP_MIN 0x10000ull /* vm.mmap_min_addr */
 
 #define MM_STACK_CHARGED 0x21000ull
@@ -23,13 +25,14 @@ uint64_t vma_charge(const struct vma *v);
 struct vma_attr {
     uint64_t prot;
     uint32_t flags;
-    struct file *file;   /* borrowed */
-    struct memobj *obj;  /* borrowed */
+    struct file *file;  /* borrowed */
+    struct memobj *obj; /* borrowed */
     uint64_t offset;
     const char *name;
 };
 
-/* Adds [start, end), which must be free; merges with neighbours that continue each other. -ENOMEM. */
+/* Adds [start, end), which must be free; merges with neighbours that continue each other. -ENOMEM.
+ */
 int vma_insert(struct mm *mm, uint64_t start, uint64_t end, const struct vma_attr *attr) MUST_CHECK;
 /* Makes addr a boundary: the vma that contains it is split. -ENOMEM. */
 int vma_split_at(struct mm *mm, uint64_t addr) MUST_CHECK;
@@ -42,9 +45,11 @@ bool vma_overlaps(struct mm *mm, uint64_t start, uint64_t end);
 bool vma_overlaps_special(struct mm *mm, uint64_t start, uint64_t end);
 /* The whole range is mapped (no hole). */
 bool vma_covers(struct mm *mm, uint64_t start, uint64_t end);
-/* The highest free range of len bytes inside [low, high), aligned to a power of two >= PAGE_SIZE; 0: none. */
+/* The highest free range of len bytes inside [low, high), aligned to a power of two >= PAGE_SIZE;
+ * 0: none. */
 uint64_t vma_find_range(struct mm *mm, uint64_t len, uint64_t align, uint64_t low, uint64_t high);
-/* The highest free range of len bytes that ends at or below top, never below MM_MMAP_MIN; 0: none. */
+/* The highest free range of len bytes that ends at or below top, never below MM_MMAP_MIN; 0: none.
+ */
 uint64_t vma_find_free(struct mm *mm, uint64_t len, uint64_t top);
 
 /* Quarantine: ranges whose munmap the host has yet to perform in task's thread. */

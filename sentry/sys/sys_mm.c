@@ -1,13 +1,15 @@
 /*
- * sys_mm.c: memory calls: decode, then mm/. What the calling thread can do itself (munmap, mprotect,
- * madvise, an anonymous mapping at a fixed address) it does, after the tree was changed.
+ * sys_mm.c: memory calls: decode, then mm/. What the calling thread can do itself (munmap,
+ * mprotect, madvise, an anonymous mapping at a fixed address) it does, after the tree was changed.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/mman.h"
-#include "lib/checked.h"
+
 #include "platform/gate_policy.h"
+
+#include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/task.h"
@@ -19,7 +21,8 @@
 /* Larger requests go through the platform, which learns whether the host refuses. */
 #define BY_THREAD_MAX (1ull << 30)
 
-/* The range is about to be unmapped by another thread's own call: that thread is made to show itself. */
+/* The range is about to be unmapped by another thread's own call: that thread is made to show
+ * itself. */
 static struct sys_res wait_quarantine(struct task *t)
 {
     struct quarantine *q;
@@ -86,7 +89,8 @@ struct sys_res sys_munmap(struct task *t, const struct sys_args *a)
     return sys_host(t, &call);
 }
 
-/* PROT_GROWSDOWN: from the start of the stack on; the call that the thread would make is another. */
+/* PROT_GROWSDOWN: from the start of the stack on; the call that the thread would make is another.
+ */
 static int64_t protect_stack(struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot)
 {
     const uint64_t grows = LX_PROT_GROWSDOWN | LX_PROT_GROWSUP;
@@ -193,7 +197,8 @@ struct sys_res sys_mincore(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- locking: accounting only ------------------------------------------------------------------------------- */
+/* -- locking: accounting only
+ * ------------------------------------------------------------------------------- */
 
 static uint64_t locked_in(struct mm *mm, uint64_t start, uint64_t end, bool want)
 {
@@ -267,7 +272,8 @@ struct sys_res sys_mlockall(struct task *t, const struct sys_args *a)
         return sys_ret(-EINVAL);
     if (mm_may_lock(t, t->mm, 0) == -EPERM)
         return sys_ret(-EPERM);
-    if ((flags & LX_MCL_CURRENT) && mm_may_lock(t, t->mm, t->mm->total - MIN(t->mm->total, t->mm->locked)) < 0)
+    if ((flags & LX_MCL_CURRENT) &&
+        mm_may_lock(t, t->mm, t->mm->total - MIN(t->mm->total, t->mm->locked)) < 0)
         return sys_ret(-ENOMEM);
     t->mm->def_locked = (flags & LX_MCL_FUTURE) != 0;
     if (flags & LX_MCL_CURRENT)

@@ -1,11 +1,12 @@
 /*
- * sys_process_vm.c: process_vm_readv and process_vm_writev between processes of the sandbox. Bytes pass
- * through a kernel buffer, piece by piece; the first fault ends the call with what was moved.
+ * sys_process_vm.c: process_vm_readv and process_vm_writev between processes of the sandbox. Bytes
+ * pass through a kernel buffer, piece by piece; the first fault ends the call with what was moved.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/file.h"
+
 #include "lib/alloc.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/task.h"
@@ -14,7 +15,10 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
-enum { IOV_MAX_COUNT = 1024, PIECE = 65536 };
+enum {
+    IOV_MAX_COUNT = 1024,
+    PIECE = 65536
+};
 
 struct vm_copy {
     struct uio local;
@@ -62,7 +66,8 @@ static int64_t move_all(struct vm_copy *c, const struct lx_iovec *remote, size_t
     return total;
 }
 
-static int copy_remote_vector(struct task *t, gaddr_t vec, uint64_t count, struct lx_iovec **ret_vec)
+static int copy_remote_vector(struct task *t, gaddr_t vec, uint64_t count,
+                              struct lx_iovec **ret_vec)
 {
     struct lx_iovec *v;
     if (count > IOV_MAX_COUNT)

@@ -6,6 +6,7 @@
 #include "abi/errno.h"
 #include "abi/file.h"
 #include "abi/mman.h"
+
 #include "lib/assert.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/exec.h"
@@ -29,10 +30,18 @@ void elf_image_init(struct elf_image *e, bool dyn)
     e->h.e_ehsize = sizeof(e->h);
     e->h.e_phentsize = sizeof(Elf64_Phdr);
     e->h.e_phnum = 2;
-    e->ph[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = base,
-                            .p_filesz = 0x2000, .p_memsz = 0x2000, .p_align = 0x1000};
-    e->ph[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = 0x2800,
-                            .p_vaddr = base + 0x2800, .p_filesz = 0x400, .p_memsz = 0x3000,
+    e->ph[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+                            .p_flags = PF_R | PF_X,
+                            .p_vaddr = base,
+                            .p_filesz = 0x2000,
+                            .p_memsz = 0x2000,
+                            .p_align = 0x1000};
+    e->ph[1] = (Elf64_Phdr){.p_type = PT_LOAD,
+                            .p_flags = PF_R | PF_W,
+                            .p_offset = 0x2800,
+                            .p_vaddr = base + 0x2800,
+                            .p_filesz = 0x400,
+                            .p_memsz = 0x3000,
                             .p_align = 0x1000};
 }
 
@@ -40,8 +49,8 @@ void elf_image_set_interp(struct elf_image *e, const char *path)
 {
     size_t len = strlen(path) + 1;
     e->h.e_phnum = 3;
-    e->ph[2] = (Elf64_Phdr){.p_type = PT_INTERP, .p_flags = PF_R, .p_offset = 0x3000,
-                            .p_filesz = len, .p_memsz = len};
+    e->ph[2] = (Elf64_Phdr){
+        .p_type = PT_INTERP, .p_flags = PF_R, .p_offset = 0x3000, .p_filesz = len, .p_memsz = len};
     memcpy((uint8_t *)e + 0x3000, path, len);
 }
 

@@ -1,6 +1,6 @@
 /*
- * The arena of the model lies at the lowest address that mmap hands out, and mm.mmap_top is its end, so that
- * ranges chosen by the kernel fall into it while there is room.
+ * The arena of the model lies at the lowest address that mmap hands out, and mm.mmap_top is its
+ * end, so that ranges chosen by the kernel fall into it while there is room.
  */
 #include "tests/support/mm_model.h"
 
@@ -8,6 +8,7 @@
 
 #include "abi/errno.h"
 #include "abi/mman.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/checked.h"
@@ -19,7 +20,10 @@
 #include "sentry/mm/vma_tree.h"
 #include "tests/support/fake_platform.h"
 
-enum { PAGES = 96, MAX_LEN = 24 };
+enum {
+    PAGES = 96,
+    MAX_LEN = 24
+};
 #define ARENA MM_MMAP_MIN
 
 struct page {
@@ -133,8 +137,8 @@ static void do_mmap(struct mm_model *m, const struct op *op, bool fixed, bool sh
     uint64_t flags = (fixed ? LX_MAP_FIXED : 0u) |
                      (op->bits & 8 && fixed ? LX_MAP_FIXED_NOREPLACE : 0u) |
                      (shared ? LX_MAP_SHARED : LX_MAP_PRIVATE) | LX_MAP_ANONYMOUS;
-    struct mmap_args a = {addr_of(op->page), (uint64_t)op->len * PAGE_SIZE, op->bits & 7u, flags,
-                          NULL, 0};
+    struct mmap_args a = {
+        addr_of(op->page), (uint64_t)op->len * PAGE_SIZE, op->bits & 7u, flags, NULL, 0};
     bool any = false;
     for (uint32_t i = op->page; i < op->page + op->len; i++)
         any = any || m->pages[i].mapped;
@@ -175,8 +179,8 @@ static void do_protect(struct mm_model *m, const struct op *op)
 static void do_remap(struct mm_model *m, const struct op *op)
 {
     bool fixed = op->bits & 1, dontunmap = (op->bits & 6) == 6;
-    uint64_t flags = LX_MREMAP_MAYMOVE | (fixed ? LX_MREMAP_FIXED : 0u) |
-                     (dontunmap ? LX_MREMAP_DONTUNMAP : 0u);
+    uint64_t flags =
+        LX_MREMAP_MAYMOVE | (fixed ? LX_MREMAP_FIXED : 0u) | (dontunmap ? LX_MREMAP_DONTUNMAP : 0u);
     uint32_t new_len = dontunmap ? op->len : op->len2;
     struct page old[MAX_LEN];
     if (fixed && op->page2 + new_len > PAGES)

@@ -1,6 +1,6 @@
 /*
- * A file for execve: the first byte chooses between the raw bytes as the file, and program headers from
- * the input behind a sane ELF header (so that the checks of segments are reached). Whatever is
+ * A file for execve: the first byte chooses between the raw bytes as the file, and program headers
+ * from the input behind a sane ELF header (so that the checks of segments are reached). Whatever is
  * loaded passes the checks of elf_image_load.
  */
 #include "lib/compiler.h"

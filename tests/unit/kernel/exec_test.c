@@ -1,13 +1,13 @@
 /* The loader: sane programs, hostile headers, scripts, failing allocations. */
-#include "tests/support/test.h"
-
 #include <string.h>
 
 #include "abi/elf.h"
 #include "abi/errno.h"
 #include "abi/mman.h"
+
 #include "tests/support/box.h"
 #include "tests/support/elf_image.h"
+#include "tests/support/test.h"
 
 static struct elf_image image;
 static struct exec_image loaded;
@@ -86,11 +86,11 @@ TEST(pie_with_interpreter)
 }
 
 /* One field of a sane program is made bad. */
-#define REFUSED(change)                                                                            \
-    do {                                                                                           \
-        elf_image_init(&image, false);                                                             \
-        change;                                                                                    \
-        ck_assert_int_eq(load(), -ENOEXEC);                                                        \
+#define REFUSED(change)                     \
+    do {                                    \
+        elf_image_init(&image, false);      \
+        change;                             \
+        ck_assert_int_eq(load(), -ENOEXEC); \
     } while (0)
 
 TEST(hostile_headers)
@@ -165,15 +165,9 @@ TEST(scripts)
         int err;
         uint64_t argc;
     } cases[] = {
-        {"#!/prog\n", 0, 3},
-        {"#! /prog  one two \n", 0, 4},
-        {"#!/prog", 0, 3},
-        {"#!\n", -ENOEXEC, 0},
-        {"#!   ", -ENOEXEC, 0},
-        {"#!/missing\n", -ENOENT, 0},
-        {"#!/\n", -EACCES, 0},
-        {"#!/script\n", -ELOOP, 0},
-        {"#", -ENOEXEC, 0},
+        {"#!/prog\n", 0, 3},   {"#! /prog  one two \n", 0, 4}, {"#!/prog", 0, 3},
+        {"#!\n", -ENOEXEC, 0}, {"#!   ", -ENOEXEC, 0},         {"#!/missing\n", -ENOENT, 0},
+        {"#!/\n", -EACCES, 0}, {"#!/script\n", -ELOOP, 0},     {"#", -ENOEXEC, 0},
         {"", -ENOEXEC, 0},
     };
     char longline[600] = "#!/";
@@ -205,8 +199,7 @@ TEST(failing_allocations)
     elf_image_install("/script", "#!/prog x\n", 10);
     ck_assert_int_eq(elf_image_load("/script", &loaded), 0);
     elf_image_drop(&loaded);
-    for_each_failure
-    {
+    for_each_failure {
         int r = elf_image_load("/script", &loaded);
         ck_assert(r == 0 || r == -ENOMEM);
         if (r == 0)

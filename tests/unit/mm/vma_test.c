@@ -1,11 +1,11 @@
-/* sentry/mm: the vma tree and the operations on it against a model; single cases of mmap, mremap, brk. */
-#include "tests/support/test.h"
-
+/* sentry/mm: the vma tree and the operations on it against a model; single cases of mmap, mremap,
+ * brk. */
 #include <string.h>
 
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "abi/rlimit.h"
+
 #include "lib/alloc.h"
 #include "lib/checked.h"
 #include "sentry/kernel/cred.h"
@@ -16,6 +16,7 @@
 #include "sentry/mm/vma_tree.h"
 #include "tests/support/fake_platform.h"
 #include "tests/support/mm_model.h"
+#include "tests/support/test.h"
 
 static uint64_t seed;
 
@@ -155,7 +156,8 @@ TEST(platform_range_is_refused)
     ck_assert_int_lt(mm_remap(&task, mm, l->stub_start, 4096, 4096, LX_MREMAP_MAYMOVE, 0), 0);
     int64_t a = map(0, 4096, 3, ANON);
     ck_assert_int_lt(mm_remap(&task, mm, (uint64_t)a, 4096, 4096,
-                              LX_MREMAP_MAYMOVE | LX_MREMAP_FIXED, l->stub_start), 0);
+                              LX_MREMAP_MAYMOVE | LX_MREMAP_FIXED, l->stub_start),
+                     0);
     teardown();
 }
 
