@@ -31,6 +31,12 @@ static void file_accessed(struct file *f)
         inode_touch(ino, ATTR_ATIME);
 }
 
+/* The range of a transfer must end within the positive offsets. */
+static bool range_ok(const struct file *f, uint64_t pos, size_t len)
+{
+    return file_is_stream(f) || (pos <= INT64_MAX && len <= INT64_MAX - pos);
+}
+
 int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos)
 {
     int64_t n;
@@ -40,6 +46,8 @@ int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos)
         return -EBADF;
     if (!f->ops->read)
         return LX_S_ISDIR(f->inode->mode) ? -EISDIR : -EINVAL;
+    if (!range_ok(f, pos ? *pos : f->pos, to->left))
+        return -EINVAL;
     n = f->ops->read(f, to, pos ? pos : &f->pos);
     if (n > 0 && !f->anon_name) {
         file_accessed(f);
@@ -99,6 +107,8 @@ int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *po
         return -EINVAL;
     if (!pos)
         pos = &f->pos;
+    if (!range_ok(f, *pos, from->left))
+        return -EINVAL;
     if (LX_S_ISREG(f->inode->mode) && !file_is_stream(f) && !f->inode->super->generated)
         n = write_regular(t, f, from, pos);
     else

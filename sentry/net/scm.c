@@ -13,14 +13,12 @@
  * if some file has lost its last reference from outside since the last walk (file_put tells), and
  * with many sockets in flight only when their number has doubled.
  */
-#include "sentry/net/socket.h"
+#include <string.h>
 
 #include "lib/alloc.h"
 #include "lib/assert.h"
-
 #include "sentry/fs/file.h"
-
-#include <string.h>
+#include "sentry/net/socket.h"
 
 static struct list_head inflight_socks = {&inflight_socks, &inflight_socks};
 static uint32_t inflight_files, inflight_count, collect_at;
@@ -97,7 +95,7 @@ int scm_fds_dup(const struct scm_fds *fds, struct scm_fds **ret_fds)
     return 0;
 }
 
-/* -- collection --------------------------------------------------------------------------------------- */
+/* -- collection ------------------------------------------------------------------------------- */
 
 typedef void visit_fn(struct unix_sock *sk, struct list_head *todo);
 

@@ -7,10 +7,10 @@
  */
 #include "sentry/net/socket.h"
 
+#include "abi/ioctl.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
-
-#include "abi/ioctl.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
@@ -109,7 +109,7 @@ void unix_pair(struct unix_sock *a, struct unix_sock *b, const struct task *t)
     b->peercred = a->peercred;
 }
 
-/* -- closing ------------------------------------------------------------------------------------------- */
+/* -- closing ---------------------------------------------------------------------------------- */
 
 static void wake_all(struct unix_sock *sk)
 {
@@ -185,7 +185,7 @@ int unix_shutdown(struct unix_sock *sk, int how)
     return 0;
 }
 
-/* -- data ------------------------------------------------------------------------------------------------ */
+/* -- data ------------------------------------------------------------------------------------- */
 
 bool unix_writable(const struct unix_sock *sk)
 {
@@ -200,7 +200,8 @@ int64_t unix_send(struct unix_sock *sk, struct uio *from, struct unix_send *s)
         sk->error = 0;
         return err;
     }
-    return sk->type == LX_SOCK_STREAM ? unix_stream_send(sk, from, s) : unix_dgram_send(sk, from, s);
+    return sk->type == LX_SOCK_STREAM ? unix_stream_send(sk, from, s)
+                                      : unix_dgram_send(sk, from, s);
 }
 
 int64_t unix_recv(struct unix_sock *sk, struct uio *to, struct unix_recv *r)
@@ -284,7 +285,7 @@ static uint32_t socket_poll(struct file *f, struct poll_table *pt)
     return mask | stream_poll(sk);
 }
 
-/* -- ioctl -------------------------------------------------------------------------------------------------- */
+/* -- ioctl ------------------------------------------------------------------------------------ */
 
 static int socket_unread(const struct unix_sock *sk, int32_t *ret_n)
 {

@@ -1,16 +1,18 @@
 #pragma once
 /*
- * AF_UNIX sockets, the only family there is. A socket is counted: by its file, by the peer pointer of the other
- * side, by queued messages that it sent, and by the accept queue. Its file's release takes it out of the name space
- * and drops what it holds; the block itself goes with the last reference.
+ * AF_UNIX sockets, the only family there is. A socket is counted: by its file, by the peer pointer
+ * of the other side, by queued messages that it sent, and by the accept queue. Its file's release
+ * takes it out of the name space and drops what it holds; the block itself goes with the last
+ * reference.
  *
  * The functions that move data never block and have no effect when they return -EAGAIN.
  */
 #include "lib/compiler.h"
-#include "lib/hash.h"
-#include "lib/list.h"
 
 #include "abi/socket.h"
+
+#include "lib/hash.h"
+#include "lib/list.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/waitqueue.h"
 
@@ -22,8 +24,8 @@ struct uio;
 /* A bound name, shared by a listener and the sockets accepted from it. */
 struct unix_addr {
     uint32_t ref;
-    uint32_t len;      /* of the sockaddr: 2 + name */
-    bool hashed;       /* abstract: in the table of names */
+    uint32_t len; /* of the sockaddr: 2 + name */
+    bool hashed;  /* abstract: in the table of names */
     struct hash_node node;
     struct unix_sock *owner; /* borrowed: whoever bound it */
     struct lx_sockaddr_un sun;
@@ -39,8 +41,8 @@ struct scm_fds {
 /* One queued message, or a piece of a stream. */
 struct unix_msg {
     struct list_head link;
-    size_t len, off; /* off: read so far (streams) */
-    uint64_t cost;   /* charged to owner->wmem and LIMIT_SOCK_BYTES */
+    size_t len, off;         /* off: read so far (streams) */
+    uint64_t cost;           /* charged to owner->wmem and LIMIT_SOCK_BYTES */
     struct unix_sock *owner; /* counted sender */
     struct unix_addr *addr;  /* counted name of the sender, or NULL */
     struct lx_ucred cred;
@@ -48,7 +50,11 @@ struct unix_msg {
     uint8_t data[];
 };
 
-enum unix_state { UNIX_FRESH, UNIX_LISTEN, UNIX_CONNECTED };
+enum unix_state {
+    UNIX_FRESH,
+    UNIX_LISTEN,
+    UNIX_CONNECTED
+};
 
 struct unix_sock {
     uint32_t ref;
@@ -65,9 +71,9 @@ struct unix_sock {
     struct list_head accepting; /* listener: embryo.accept_link */
     struct list_head accept_link;
     uint32_t nacceptable, backlog;
-    uint64_t wmem;       /* cost of what we sent and nobody has read */
-    uint32_t shutdown;   /* SOCK_SHUT_* */
-    int error;           /* positive errno, reported once */
+    uint64_t wmem;     /* cost of what we sent and nobody has read */
+    uint32_t shutdown; /* SOCK_SHUT_* */
+    int error;         /* positive errno, reported once */
     struct lx_ucred peercred;
     struct list_head gc_link; /* scm.c: sockets with inflight references */
     uint32_t gc_refs;
@@ -80,31 +86,36 @@ struct unix_sock {
     uint64_t rcvtimeo, sndtimeo; /* ns, 0: none */
 };
 
-enum { SOCK_SHUT_RCV = 1, SOCK_SHUT_SND = 2, SOCK_SHUT_BOTH = 3 };
+enum {
+    SOCK_SHUT_RCV = 1,
+    SOCK_SHUT_SND = 2,
+    SOCK_SHUT_BOTH = 3
+};
 
 #define UNIX_BUF_DEFAULT 212992u
 #define UNIX_DGRAM_QLEN  10u
 
 /* What goes with a message besides the bytes. */
 struct unix_send {
-    uint32_t flags;             /* LX_MSG_* */
-    struct lx_ucred cred;       /* of the sender, or as it claims */
-    struct scm_fds *fds;        /* taken when something was sent */
-    struct unix_sock *to;       /* datagrams: explicit destination, borrowed */
+    uint32_t flags;       /* LX_MSG_* */
+    struct lx_ucred cred; /* of the sender, or as it claims */
+    struct scm_fds *fds;  /* taken when something was sent */
+    struct unix_sock *to; /* datagrams: explicit destination, borrowed */
 };
 struct unix_recv {
-    uint32_t flags;             /* LX_MSG_* in */
-    uint32_t ret_flags;         /* MSG_TRUNC */
+    uint32_t flags;     /* LX_MSG_* in */
+    uint32_t ret_flags; /* MSG_TRUNC */
     bool has_cred;
     struct lx_ucred cred;
-    struct scm_fds *fds;        /* owned by the caller: scm_fds_put */
-    struct unix_addr *addr;     /* counted name of the sender */
+    struct scm_fds *fds;    /* owned by the caller: scm_fds_put */
+    struct unix_addr *addr; /* counted name of the sender */
 };
 
 /* socket.c */
 int unix_socket_new(int type, uint32_t file_flags, struct file **ret_file) MUST_CHECK;
 int unix_sock_alloc(int type, struct unix_sock **ret_sk) MUST_CHECK;
-int unix_sock_file(struct unix_sock *sk CONSUMES, uint32_t file_flags, struct file **ret_file) MUST_CHECK;
+int unix_sock_file(struct unix_sock *sk CONSUMES, uint32_t file_flags, struct file **ret_file)
+    MUST_CHECK;
 /* The socket of a file (borrowed), or NULL. */
 struct unix_sock *file_socket(const struct file *f);
 struct unix_sock *unix_sock_get(struct unix_sock *sk);
@@ -124,7 +135,8 @@ int unix_addr_check(struct lx_sockaddr_un *sun, int len, uint32_t *ret_len) MUST
 int unix_bind(struct task *t, struct unix_sock *sk, struct lx_sockaddr_un *sun, int len) MUST_CHECK;
 int unix_autobind(struct unix_sock *sk) MUST_CHECK;
 /* The socket bound to a name, counted: -ECONNREFUSED, -EPROTOTYPE, -EACCES, errors of the path. */
-int unix_find(struct task *t, struct lx_sockaddr_un *sun, int len, int type, struct unix_sock **ret_sk) MUST_CHECK;
+int unix_find(struct task *t, struct lx_sockaddr_un *sun, int len, int type,
+              struct unix_sock **ret_sk) MUST_CHECK;
 struct unix_addr *unix_addr_get(struct unix_addr *a);
 void unix_addr_put(struct unix_addr *a);
 void unix_unbind(struct unix_sock *sk);
@@ -140,7 +152,8 @@ int64_t unix_stream_send(struct unix_sock *sk, struct uio *from, struct unix_sen
 int64_t unix_stream_recv(struct unix_sock *sk, struct uio *to, struct unix_recv *r) MUST_CHECK;
 
 /* unix_dgram.c: datagrams and sequenced packets */
-int unix_dgram_connect(struct task *t, struct unix_sock *sk, struct lx_sockaddr_un *sun, int len) MUST_CHECK;
+int unix_dgram_connect(struct task *t, struct unix_sock *sk, struct lx_sockaddr_un *sun, int len)
+    MUST_CHECK;
 int64_t unix_dgram_send(struct unix_sock *sk, struct uio *from, struct unix_send *s) MUST_CHECK;
 int64_t unix_dgram_recv(struct unix_sock *sk, struct uio *to, struct unix_recv *r) MUST_CHECK;
 /* Whether a datagram from sk to other would have to wait for room. */

@@ -3,16 +3,14 @@
  * abstract ones (a first byte of NUL), which live in a table. The name belongs to the socket that
  * bound it; sockets accepted from it show it too, but only the owner's end frees the name.
  */
-#include "sentry/net/socket.h"
+#include <stdio.h>
+#include <string.h>
 
 #include "lib/alloc.h"
 #include "lib/assert.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "sentry/net/socket.h"
 
 #define FAMILY_LEN 2u /* of the family: an address of this length has no name */
 
@@ -92,8 +90,7 @@ static struct unix_addr *abstract_find(const struct lx_sockaddr_un *sun, uint32_
     uint64_t h = name_hash(sun, len);
     struct hash_node *n;
 
-    hash_for_each_match(n, &abstract_names, h)
-    {
+    hash_for_each_match (n, &abstract_names, h) {
         struct unix_addr *a = hash_entry(n, struct unix_addr, node);
 
         if (a->len == len && memcmp(a->sun.sun_path, sun->sun_path, len - FAMILY_LEN) == 0)
@@ -207,7 +204,8 @@ static int find_path(struct task *t, const struct lx_sockaddr_un *sun, uint32_t 
     return r;
 }
 
-int unix_find(struct task *t, struct lx_sockaddr_un *sun, int len, int type, struct unix_sock **ret_sk)
+int unix_find(struct task *t, struct lx_sockaddr_un *sun, int len, int type,
+              struct unix_sock **ret_sk)
 {
     struct unix_sock *sk = NULL;
     uint32_t n;

@@ -2,11 +2,10 @@
  * Datagrams, and sequenced packets, which are datagrams over a connection. One message is one
  * datagram; what the reader's buffer does not take is lost (MSG_TRUNC).
  */
-#include "sentry/net/socket.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/net/socket.h"
 
 bool unix_dgram_full(const struct unix_sock *sk, const struct unix_sock *other)
 {

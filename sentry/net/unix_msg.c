@@ -2,13 +2,11 @@
  * Queued messages. A message is charged to its sender's send buffer until it has been read, so a
  * sender that nobody reads from stops; the total of all sockets is bounded by LIMIT_SOCK_BYTES.
  */
-#include "sentry/net/socket.h"
-
 #include "lib/alloc.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/net/socket.h"
 
 #define MSG_OVERHEAD 512u
 

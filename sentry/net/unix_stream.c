@@ -2,18 +2,16 @@
  * Connections and byte streams.
  *
  * connect makes the other end at once and puts it on the listener's accept queue, so the client can
- * write before anybody accepts. A stream is a queue of pieces; a piece that carries descriptors ends
- * a read, and a reader with SO_PASSCRED never gets bytes of two senders in one read.
+ * write before anybody accepts. A stream is a queue of pieces; a piece that carries descriptors
+ * ends a read, and a reader with SO_PASSCRED never gets bytes of two senders in one read.
  */
-#include "sentry/net/socket.h"
+#include <string.h>
 
 #include "lib/alloc.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
-
-#include <string.h>
+#include "sentry/net/socket.h"
 
 #define PIECE_MAX 32768u
 
@@ -104,7 +102,7 @@ int unix_accept(struct unix_sock *sk, struct unix_sock **ret_sk)
     return 0;
 }
 
-/* -- sending ------------------------------------------------------------------------------------------------ */
+/* -- sending ---------------------------------------------------------------------------------- */
 
 int64_t unix_stream_send(struct unix_sock *sk, struct uio *from, struct unix_send *s)
 {
@@ -138,7 +136,7 @@ int64_t unix_stream_send(struct unix_sock *sk, struct uio *from, struct unix_sen
     return done;
 }
 
-/* -- receiving ---------------------------------------------------------------------------------------------- */
+/* -- receiving -------------------------------------------------------------------------------- */
 
 static int stream_recv_empty(struct unix_sock *sk)
 {

@@ -2,16 +2,14 @@
  * Control messages of sendmsg and recvmsg: descriptors (SCM_RIGHTS) and credentials. The guest's
  * buffer is copied once and parsed from the copy.
  */
-#include "sentry/sys/sock_util.h"
+#include <string.h>
 
 #include "lib/alloc.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/net/socket.h"
-
-#include <string.h>
+#include "sentry/sys/sock_util.h"
 
 #define CONTROL_MAX 20480u
 
@@ -120,7 +118,8 @@ int cmsg_parse(struct task *t, gaddr_t control, uint64_t len, struct unix_send *
         s->fds = NULL;
     }
     /* As on Linux, nobody has more descriptors under way than it may have open. */
-    if (r == 0 && s->fds && scm_inflight() + s->fds->n > task_rlimit(t, LX_RLIMIT_NOFILE)->rlim_cur &&
+    if (r == 0 && s->fds &&
+        scm_inflight() + s->fds->n > task_rlimit(t, LX_RLIMIT_NOFILE)->rlim_cur &&
         !cred_capable(t->cred, CAP_SYS_RESOURCE_NR))
         r = -ETOOMANYREFS;
     if (r < 0) {
@@ -130,7 +129,7 @@ int cmsg_parse(struct task *t, gaddr_t control, uint64_t len, struct unix_send *
     return r;
 }
 
-/* -- delivery --------------------------------------------------------------------------------------------- */
+/* -- delivery --------------------------------------------------------------------------------- */
 
 struct cmsg_out {
     struct task *task;

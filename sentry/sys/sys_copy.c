@@ -31,15 +31,15 @@ static int get_offset(struct task *t, gaddr_t addr, uint64_t *storage, uint64_t 
 }
 
 /* Stores the new offset when the call ends with at least min. */
-static struct sys_res put_offset(struct task *t, gaddr_t addr, const uint64_t *pos, struct sys_res res,
-                                 int64_t min)
+static struct sys_res put_offset(struct task *t, gaddr_t addr, const uint64_t *pos,
+                                 struct sys_res res, int64_t min)
 {
     if (pos && res.kind == SYS_RET && res.val >= min && put_user(t, addr, pos) < 0)
         return sys_ret(-EFAULT);
     return res;
 }
 
-/* -- sendfile --------------------------------------------------------------------------------------------- */
+/* -- sendfile --------------------------------------------------------------------------------- */
 
 static int sendfile_check(const struct file *out, const struct file *in, const uint64_t *pos)
 {
@@ -94,7 +94,7 @@ struct sys_res sys_sendfile(struct task *t, const struct sys_args *a)
     return put_offset(t, sys_addr(a, 2), pos, res, INT64_MIN);
 }
 
-/* -- copy_file_range ------------------------------------------------------------------------------------- */
+/* -- copy_file_range -------------------------------------------------------------------------- */
 
 static int copy_range_check(const struct file *in, uint64_t in_pos, const struct file *out,
                             uint64_t out_pos, uint64_t *len)
@@ -128,7 +128,8 @@ struct sys_res sys_copy_file_range(struct task *t, const struct sys_args *a)
     if (r == 0 && sys_uint(a, 5))
         r = -EINVAL;
     if (r == 0)
-        r = copy_range_check(in, in_pos ? in_off : in->pos, out, out_pos ? out_off : out->pos, &len);
+        r = copy_range_check(in, in_pos ? in_off : in->pos, out, out_pos ? out_off : out->pos,
+                             &len);
     if (r < 0) {
         file_put(in);
         file_put(out);
@@ -141,9 +142,10 @@ struct sys_res sys_copy_file_range(struct task *t, const struct sys_args *a)
     return put_offset(t, sys_addr(a, 3), out_pos, res, 1);
 }
 
-/* -- splice, tee, vmsplice -------------------------------------------------------------------------------- */
+/* -- splice, tee, vmsplice -------------------------------------------------------------------- */
 
-static int splice_check(const struct file *in, const struct file *out, bool has_in_off, bool has_out_off)
+static int splice_check(const struct file *in, const struct file *out, bool has_in_off,
+                        bool has_out_off)
 {
     const struct pipe *from = file_pipe(in), *to = file_pipe(out);
 
@@ -164,8 +166,8 @@ static int splice_check(const struct file *in, const struct file *out, bool has_
     return 0;
 }
 
-static struct sys_res splice_run(struct task *t, struct file *in, uint64_t *in_pos, struct file *out,
-                                 uint64_t *out_pos, uint64_t len, bool nonblock)
+static struct sys_res splice_run(struct task *t, struct file *in, uint64_t *in_pos,
+                                 struct file *out, uint64_t *out_pos, uint64_t len, bool nonblock)
 {
     enum copy_wait wait = COPY_WAIT_IN;
     int64_t n = vfs_splice(t, in, in_pos, out, out_pos, len, &wait);
@@ -175,7 +177,8 @@ static struct sys_res splice_run(struct task *t, struct file *in, uint64_t *in_p
         signal_send_kernel_task(t, LX_SIGPIPE);
     if (n != -EAGAIN || file_nonblock(f) || (nonblock && file_pipe(f)) || !f->ops->poll)
         return sys_ret(n);
-    return file_block(t, f, wait == COPY_WAIT_IN ? LX_POLLIN | LX_POLLRDNORM : LX_POLLOUT | LX_POLLWRNORM,
+    return file_block(t, f,
+                      wait == COPY_WAIT_IN ? LX_POLLIN | LX_POLLRDNORM : LX_POLLOUT | LX_POLLWRNORM,
                       -ERESTARTSYS);
 }
 
@@ -229,7 +232,8 @@ struct sys_res sys_tee(struct task *t, const struct sys_args *a)
         signal_send_kernel_task(t, LX_SIGPIPE);
     f = full ? out : in;
     if (n == -EAGAIN && !file_nonblock(f) && !(a->v[3] & LX_SPLICE_F_NONBLOCK))
-        res = file_block(t, f, full ? LX_POLLOUT | LX_POLLWRNORM : LX_POLLIN | LX_POLLRDNORM, -ERESTARTSYS);
+        res = file_block(t, f, full ? LX_POLLOUT | LX_POLLWRNORM : LX_POLLIN | LX_POLLRDNORM,
+                         -ERESTARTSYS);
     else
         res = sys_ret(n);
     file_put(in);
@@ -268,7 +272,8 @@ struct sys_res sys_vmsplice(struct task *t, const struct sys_args *a)
         return sys_ret(r);
     }
     nonblock = file_nonblock(f) || (a->v[3] & LX_SPLICE_F_NONBLOCK);
-    res = file_writable(f) ? vmsplice_in(t, f, &u, nonblock) : file_read_uio(t, f, &u, NULL, nonblock);
+    res = file_writable(f) ? vmsplice_in(t, f, &u, nonblock)
+                           : file_read_uio(t, f, &u, NULL, nonblock);
     uio_done(&u);
     file_put(f);
     return res;

@@ -4,6 +4,7 @@
 #include "lib/compiler.h"
 
 #include "abi/poll.h"
+
 #include "sentry/fs/anon/epoll.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"

@@ -5,6 +5,7 @@
 
 #include "abi/misc.h"
 #include "abi/mman.h"
+
 #include "sentry/fs/anon/eventfd.h"
 #include "sentry/fs/anon/memfd.h"
 #include "sentry/fs/anon/pidfd.h"
@@ -31,7 +32,7 @@ struct sys_res sys_install(struct task *t, int r, struct file *f, bool cloexec)
     return sys_ret(fd);
 }
 
-/* -- eventfd --------------------------------------------------------------------------------------------- */
+/* -- eventfd ---------------------------------------------------------------------------------- */
 
 static struct sys_res do_eventfd(struct task *t, uint32_t count, uint32_t flags)
 {
@@ -54,7 +55,7 @@ struct sys_res sys_eventfd2(struct task *t, const struct sys_args *a)
     return do_eventfd(t, sys_uint(a, 0), sys_uint(a, 1));
 }
 
-/* -- timerfd --------------------------------------------------------------------------------------------- */
+/* -- timerfd ---------------------------------------------------------------------------------- */
 
 struct sys_res sys_timerfd_create(struct task *t, const struct sys_args *a)
 {
@@ -128,7 +129,7 @@ struct sys_res sys_timerfd_gettime(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* -- signalfd -------------------------------------------------------------------------------------------- */
+/* -- signalfd --------------------------------------------------------------------------------- */
 
 static struct sys_res do_signalfd(struct task *t, const struct sys_args *a, uint32_t flags)
 {
@@ -164,12 +165,11 @@ struct sys_res sys_signalfd4(struct task *t, const struct sys_args *a)
     return do_signalfd(t, a, sys_uint(a, 3));
 }
 
-/* -- memfd ----------------------------------------------------------------------------------------------- */
+/* -- memfd ------------------------------------------------------------------------------------ */
 
 struct sys_res sys_memfd_create(struct task *t, const struct sys_args *a)
 {
-    const uint32_t known =
-        LX_MFD_CLOEXEC | LX_MFD_ALLOW_SEALING | LX_MFD_NOEXEC_SEAL | LX_MFD_EXEC;
+    const uint32_t known = LX_MFD_CLOEXEC | LX_MFD_ALLOW_SEALING | LX_MFD_NOEXEC_SEAL | LX_MFD_EXEC;
     uint32_t flags = sys_uint(a, 1);
     char name[MEMFD_NAME_MAX + 1];
     struct file *f = NULL;
@@ -185,7 +185,7 @@ struct sys_res sys_memfd_create(struct task *t, const struct sys_args *a)
     return sys_install(t, r, f, (flags & LX_MFD_CLOEXEC) != 0);
 }
 
-/* -- pidfd ----------------------------------------------------------------------------------------------- */
+/* -- pidfd ------------------------------------------------------------------------------------ */
 
 struct sys_res sys_pidfd_open(struct task *t, const struct sys_args *a)
 {

@@ -5,6 +5,7 @@
 
 #include "abi/ioctl.h"
 #include "abi/misc.h"
+
 #include "sentry/fs/anon/memfd.h"
 #include "sentry/fs/anon/pipe.h"
 #include "sentry/fs/file.h"
@@ -120,7 +121,7 @@ struct sys_res sys_dup3(struct task *t, const struct sys_args *a)
     return dup_to(t, from, to, (flags & LX_O_CLOEXEC) != 0);
 }
 
-/* -- fcntl ------------------------------------------------------------------------------------------ */
+/* -- fcntl ------------------------------------------------------------------------------------ */
 
 static int file_setfl(struct task *t, struct file *f, uint32_t flags)
 {
@@ -295,7 +296,7 @@ struct sys_res sys_fcntl(struct task *t, const struct sys_args *a)
     return res;
 }
 
-/* -- ioctl ------------------------------------------------------------------------------------------ */
+/* -- ioctl ------------------------------------------------------------------------------------ */
 
 static struct sys_res ioctl_setfl(struct task *t, struct file *f, gaddr_t arg, uint32_t flag)
 {
@@ -319,7 +320,8 @@ static struct sys_res ioctl_fionread(struct task *t, struct file *f, gaddr_t arg
     return sys_ret(put_user(t, arg, &n));
 }
 
-static struct sys_res ioctl_dispatch(struct task *t, struct file *f, int fd, uint32_t cmd, uint64_t arg)
+static struct sys_res ioctl_dispatch(struct task *t, struct file *f, int fd, uint32_t cmd,
+                                     uint64_t arg)
 {
     switch (cmd) {
     case LX_FIOCLEX:

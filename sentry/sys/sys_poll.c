@@ -23,8 +23,7 @@
 
 #define POLL_ALWAYS (LX_POLLERR | LX_POLLHUP)
 
-/* -- time and masks, shared with epoll
- * ---------------------------------------------------------------- */
+/* -- time and masks, shared with epoll -------------------------------------------------------- */
 
 void poll_set_timeout(struct task *t, int64_t ns)
 {
@@ -73,8 +72,7 @@ static uint64_t time_left(struct task *t)
     return task_has_deadline(t) && t->deadline.expires > now ? t->deadline.expires - now : 0;
 }
 
-/* -- poll
- * --------------------------------------------------------------------------------------------- */
+/* -- poll ------------------------------------------------------------------------------------- */
 
 /* One allocation: what the guest asked, its answers, and the segments that scatter them. */
 struct poll_set {
@@ -227,8 +225,7 @@ struct sys_res sys_ppoll(struct task *t, const struct sys_args *a)
     return res;
 }
 
-/* -- select
- * --------------------------------------------------------------------------------------------- */
+/* -- select ----------------------------------------------------------------------------------- */
 
 #define SELECT_IN  (LX_POLLIN | LX_POLLRDNORM | LX_POLLRDBAND | LX_POLLHUP | LX_POLLERR)
 #define SELECT_OUT (LX_POLLOUT | LX_POLLWRNORM | LX_POLLWRBAND | LX_POLLERR)

@@ -1,16 +1,15 @@
 /*
  * read, write and their vectored and positioned relatives, lseek, and advice about access.
  */
-#include "sentry/sys/file_io.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/net/socket.h"
+#include "sentry/sys/file_io.h"
 #include "sentry/sys/sock_util.h"
 #include "sentry/sys/sys.h"
 
-#define RWF_SUPPORTED                                                                              \
+#define RWF_SUPPORTED \
     (LX_RWF_HIPRI | LX_RWF_DSYNC | LX_RWF_SYNC | LX_RWF_NOWAIT | LX_RWF_APPEND | LX_RWF_NOAPPEND)
 
 /* Sockets have timeouts of their own (SO_RCVTIMEO, SO_SNDTIMEO). */
@@ -147,7 +146,8 @@ struct sys_res sys_pwrite64(struct task *t, const struct sys_args *a)
 }
 
 /* pos -1: the file's own position. */
-static struct sys_res readv_at(struct task *t, const struct sys_args *a, int64_t pos, uint32_t flags)
+static struct sys_res readv_at(struct task *t, const struct sys_args *a, int64_t pos,
+                               uint32_t flags)
 {
     struct file *f = fd_get_held(t, sys_int(a, 0));
     bool own = pos == -1;
@@ -176,7 +176,8 @@ static struct sys_res readv_at(struct task *t, const struct sys_args *a, int64_t
     return res;
 }
 
-static struct sys_res writev_at(struct task *t, const struct sys_args *a, int64_t pos, uint32_t flags)
+static struct sys_res writev_at(struct task *t, const struct sys_args *a, int64_t pos,
+                                uint32_t flags)
 {
     struct file *f = fd_get_held(t, sys_int(a, 0));
     bool own = pos == -1;

@@ -2,21 +2,20 @@
  * Sockets: making, naming, connecting. There is one family; the others fail as on a kernel that was
  * built without them.
  */
-#include "sentry/net/socket.h"
+#include <string.h>
 
 #include "sentry/fs/file.h"
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/net/socket.h"
 #include "sentry/sys/install.h"
 #include "sentry/sys/sock_util.h"
 #include "sentry/sys/sys.h"
 
-#include <string.h>
-
 #define SOCK_TYPES 11
 
-/* -- shared --------------------------------------------------------------------------------------------- */
+/* -- shared ----------------------------------------------------------------------------------- */
 
 int sock_lookup(struct task *t, int fd, struct file **ret_file, struct unix_sock **ret_sk)
 {
@@ -73,7 +72,7 @@ struct sys_res sock_block(struct task *t, struct file *f, uint32_t mask, uint64_
     return file_block(t, f, mask, timeo ? -EINTR : -ERESTARTSYS);
 }
 
-/* -- making ---------------------------------------------------------------------------------------------- */
+/* -- making ----------------------------------------------------------------------------------- */
 
 /* The checks of socket and socketpair: the kind of socket, or -errno. */
 static int socket_type(int family, int type, int protocol)
@@ -101,8 +100,7 @@ static int socket_type(int family, int type, int protocol)
 
 static bool socket_flags_ok(int type)
 {
-    return !((uint32_t)type &
-             ~(uint32_t)(LX_SOCK_TYPE_MASK | LX_SOCK_CLOEXEC | LX_SOCK_NONBLOCK));
+    return !((uint32_t)type & ~(uint32_t)(LX_SOCK_TYPE_MASK | LX_SOCK_CLOEXEC | LX_SOCK_NONBLOCK));
 }
 
 struct sys_res sys_socket(struct task *t, const struct sys_args *a)
@@ -171,7 +169,7 @@ struct sys_res sys_socketpair(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* -- names ------------------------------------------------------------------------------------------------ */
+/* -- names ------------------------------------------------------------------------------------ */
 
 struct sys_res sys_bind(struct task *t, const struct sys_args *a)
 {
@@ -244,7 +242,7 @@ struct sys_res sys_shutdown(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* -- connections ------------------------------------------------------------------------------------------- */
+/* -- connections ------------------------------------------------------------------------------ */
 
 /* The backlog of other (counted, consumed) is full. */
 static struct sys_res connect_wait(struct task *t, struct unix_sock *sk, struct file *f,
@@ -308,7 +306,8 @@ static struct sys_res do_accept(struct task *t, const struct sys_args *a, uint32
         return res;
     r = unix_sock_file(end, flags, &conn);
     if (r == 0 && a->v[1]) {
-        r = sock_addr_out(t, end->peer ? end->peer->addr : NULL, false, sys_addr(a, 1), sys_addr(a, 2));
+        r = sock_addr_out(t, end->peer ? end->peer->addr : NULL, false, sys_addr(a, 1),
+                          sys_addr(a, 2));
         if (r < 0)
             file_put(conn);
     }

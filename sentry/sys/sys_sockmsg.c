@@ -5,27 +5,27 @@
  * the control message goes with the first piece. The *mmsg calls count finished messages in
  * t->restart.u[0].
  */
-#include "sentry/net/socket.h"
+#include <string.h>
 
 #include "lib/checked.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/rusage.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/net/socket.h"
 #include "sentry/sys/sock_util.h"
 #include "sentry/sys/sys.h"
-
-#include <string.h>
 
 #define SEND_READY (LX_POLLOUT | LX_POLLWRNORM)
 #define RECV_READY (LX_POLLIN | LX_POLLRDNORM)
 #define MMSG_MAX   1024u
 
-enum { U_MESSAGES = 0 };
+enum {
+    U_MESSAGES = 0
+};
 
-/* -- sending ------------------------------------------------------------------------------------------------ */
+/* -- sending ---------------------------------------------------------------------------------- */
 
 static struct sys_res send_wait(struct task *t, struct file *f, struct unix_sock *sk,
                                 struct unix_sock *to)
@@ -43,8 +43,8 @@ static struct sys_res send_wait(struct task *t, struct file *f, struct unix_sock
 }
 
 /* One message. Consumes s->fds. */
-static struct sys_res send_message(struct task *t, struct file *f, struct unix_sock *sk, struct uio *u,
-                                   struct unix_send *s)
+static struct sys_res send_message(struct task *t, struct file *f, struct unix_sock *sk,
+                                   struct uio *u, struct unix_send *s)
 {
     bool nonblock = file_nonblock(f) || (s->flags & LX_MSG_DONTWAIT);
     struct sys_res res;
@@ -131,8 +131,8 @@ struct sys_res sys_sendto(struct task *t, const struct sys_args *a)
     return res;
 }
 
-static struct sys_res send_msghdr(struct task *t, struct file *f, struct unix_sock *sk, gaddr_t umsg,
-                                  uint32_t flags)
+static struct sys_res send_msghdr(struct task *t, struct file *f, struct unix_sock *sk,
+                                  gaddr_t umsg, uint32_t flags)
 {
     struct unix_send s = {.flags = flags};
     struct lx_sockaddr_un sun;
@@ -221,14 +221,15 @@ struct sys_res sys_sendmmsg(struct task *t, const struct sys_args *a)
     return mmsg_result(t, res);
 }
 
-/* -- receiving ----------------------------------------------------------------------------------------------- */
+/* -- receiving -------------------------------------------------------------------------------- */
 
 /* One message, or for a stream what there is (all of it with MSG_WAITALL). r->ret_flags is set. */
-static struct sys_res recv_message(struct task *t, struct file *f, struct unix_sock *sk, struct uio *u,
-                                   struct unix_recv *r)
+static struct sys_res recv_message(struct task *t, struct file *f, struct unix_sock *sk,
+                                   struct uio *u, struct unix_recv *r)
 {
     bool nonblock = file_nonblock(f) || (r->flags & LX_MSG_DONTWAIT);
-    bool all = (r->flags & LX_MSG_WAITALL) && !(r->flags & LX_MSG_PEEK) && sk->type == LX_SOCK_STREAM;
+    bool all =
+        (r->flags & LX_MSG_WAITALL) && !(r->flags & LX_MSG_PEEK) && sk->type == LX_SOCK_STREAM;
     struct sys_res res;
     int64_t n;
 
@@ -305,8 +306,8 @@ static int recv_report(struct task *t, struct unix_sock *sk, struct unix_recv *r
     return put_user(t, gaddr_add(umsg, offsetof(struct lx_msghdr, msg_controllen)), &used);
 }
 
-static struct sys_res recv_msghdr(struct task *t, struct file *f, struct unix_sock *sk, gaddr_t umsg,
-                                  uint32_t flags)
+static struct sys_res recv_msghdr(struct task *t, struct file *f, struct unix_sock *sk,
+                                  gaddr_t umsg, uint32_t flags)
 {
     struct unix_recv r = {.flags = flags};
     struct lx_msghdr mh;

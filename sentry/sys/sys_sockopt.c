@@ -2,12 +2,11 @@
  * getsockopt and setsockopt. What has a meaning for AF_UNIX has it; options of networks that do not
  * exist here can be set and read at level SOL_SOCKET, and do nothing.
  */
-#include "sentry/net/socket.h"
-
 #include "sentry/fs/anon/pidfd.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/net/socket.h"
 #include "sentry/sys/sock_util.h"
 #include "sentry/sys/sys.h"
 
@@ -142,7 +141,7 @@ struct sys_res sys_setsockopt(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------- */
+/* -- reading ---------------------------------------------------------------------------------- */
 
 static int get_error(struct unix_sock *sk)
 {
@@ -231,7 +230,8 @@ static int get_struct(struct task *t, struct unix_sock *sk, int opt, void *buf)
         bool rcv = opt == LX_SO_RCVTIMEO || opt == LX_SO_RCVTIMEO_NEW;
         uint64_t us = (rcv ? sk->rcvtimeo : sk->sndtimeo) / 1000;
 
-        *(struct lx_timeval *)buf = (struct lx_timeval){(int64_t)(us / 1000000), (int64_t)(us % 1000000)};
+        *(struct lx_timeval *)buf =
+            (struct lx_timeval){(int64_t)(us / 1000000), (int64_t)(us % 1000000)};
         return sizeof(struct lx_timeval);
     }
     case LX_SO_COOKIE:

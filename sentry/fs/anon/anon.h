@@ -9,8 +9,8 @@ struct file;
 
 void anon_super_done(void);
 
-/* inode->priv of an anonymous inode that can be opened again through /proc/self/fd (host files). Without one, pipes
- * are opened as FIFOs and everything else fails with -ENXIO. */
+/* inode->priv of an anonymous inode that can be opened again through /proc/self/fd (host files).
+ * Without one, pipes are opened as FIFOs and everything else fails with -ENXIO. */
 struct anon_opener {
     int (*open)(struct anon_opener *o, struct file *f);
 };

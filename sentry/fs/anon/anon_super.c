@@ -3,24 +3,19 @@
  * share one inode, as on Linux; pipes and sockets get an inode each, whose number is shown in
  * "pipe:[123]". Every inode hangs on a root dentry that is in no cache.
  */
-#include "sentry/fs/anon/anon.h"
-
 #include "lib/assert.h"
-
+#include "sentry/fs/anon/anon.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
-#include "sentry/kernel/task.h"
-
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/task.h"
 
 static struct mount *anon_mount; /* counted; its root carries the shared inode */
 
 static int anon_statfs(struct super *sb, struct lx_statfs *ret_st)
 {
-    *ret_st = (struct lx_statfs){.f_type = (int64_t)sb->magic,
-                                 .f_bsize = 4096,
-                                 .f_frsize = 4096,
-                                 .f_namelen = LX_NAME_MAX};
+    *ret_st = (struct lx_statfs){
+        .f_type = (int64_t)sb->magic, .f_bsize = 4096, .f_frsize = 4096, .f_namelen = LX_NAME_MAX};
     return 0;
 }
 

@@ -2,30 +2,30 @@
  * epoll.
  *
  * An item waits on all queues that the file's poll op names. A wake-up puts the item on the ready
- * list of its instance and wakes the instance's own queue; whether the file is really ready is asked
- * when events are collected. Level-triggered items go back to the end of the ready list after each
- * report and leave it when they are found not ready; edge-triggered ones leave it with the report.
+ * list of its instance and wakes the instance's own queue; whether the file is really ready is
+ * asked when events are collected. Level-triggered items go back to the end of the ready list after
+ * each report and leave it when they are found not ready; edge-triggered ones leave it with the
+ * report.
  *
- * An item on the ready list means that the instance has been woken since it was last found empty, so
- * a further wake-up of a ready item need not be passed on. That keeps nested instances cheap. Their
- * nesting is bounded and free of cycles: epoll_add checks before the item exists.
+ * An item on the ready list means that the instance has been woken since it was last found empty,
+ * so a further wake-up of a ready item need not be passed on. That keeps nested instances cheap.
+ * Their nesting is bounded and free of cycles: epoll_add checks before the item exists.
  */
 #include "sentry/fs/anon/epoll.h"
+
+#include <inttypes.h>
 
 #include "lib/alloc.h"
 #include "lib/buf.h"
 #include "lib/rbtree.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/waitqueue.h"
 
-#include <inttypes.h>
-
 #define EP_MAX_NESTS 4
 #define EP_PRIVATE   (LX_EPOLLWAKEUP | LX_EPOLLONESHOT | LX_EPOLLET | LX_EPOLLEXCLUSIVE)
-#define EP_EXCLUSIVE_OK                                                                            \
-    (LX_EPOLLIN | LX_EPOLLOUT | LX_EPOLLERR | LX_EPOLLHUP | LX_EPOLLWAKEUP | LX_EPOLLET |          \
+#define EP_EXCLUSIVE_OK                                                                   \
+    (LX_EPOLLIN | LX_EPOLLOUT | LX_EPOLLERR | LX_EPOLLHUP | LX_EPOLLWAKEUP | LX_EPOLLET | \
      LX_EPOLLEXCLUSIVE)
 
 struct epoll {
@@ -63,7 +63,7 @@ bool file_is_epoll(const struct file *f)
     return f->ops == &epoll_ops;
 }
 
-/* -- readiness ---------------------------------------------------------------------------------------- */
+/* -- readiness -------------------------------------------------------------------------------- */
 
 static void item_make_ready(struct epitem *it)
 {
@@ -114,7 +114,7 @@ static uint32_t item_poll(const struct epitem *it, struct poll_table *pt)
     return vfs_poll(it->file, pt) & it->events;
 }
 
-/* -- items -------------------------------------------------------------------------------------------- */
+/* -- items ------------------------------------------------------------------------------------ */
 
 static const struct epitem *item_of(const struct rb_node *n)
 {
@@ -169,7 +169,7 @@ void epoll_file_released(struct file *f)
         item_free(list_first(&f->epoll_items, struct epitem, file_link));
 }
 
-/* -- nesting ------------------------------------------------------------------------------------------- */
+/* -- nesting ---------------------------------------------------------------------------------- */
 
 static uint64_t visit_mark;
 
@@ -183,8 +183,7 @@ static int epoll_height(struct epoll *ep, const struct epoll *top, int depth)
         return -1;
     if (ep->visit == visit_mark)
         return ep->height;
-    rb_for_each(n, &ep->items)
-    {
+    rb_for_each (n, &ep->items) {
         const struct epitem *it = rb_entry(n, struct epitem, node);
         int h;
 
@@ -230,7 +229,7 @@ static int epoll_check_nesting(struct epoll *ep, struct file *f)
     return below + 1 + above > EP_MAX_NESTS ? -ELOOP : 0;
 }
 
-/* -- the operations -------------------------------------------------------------------------------------- */
+/* -- the operations --------------------------------------------------------------------------- */
 
 int epoll_add(struct file *epf, struct file *f, int fd, const struct lx_epoll_event *ev)
 {
@@ -348,7 +347,7 @@ int epoll_wait_on(struct task *t, struct file *epf)
     return task_wait_on_exclusive(t, &ep->wait, LX_POLLIN | LX_POLLRDNORM);
 }
 
-/* -- the file -------------------------------------------------------------------------------------------- */
+/* -- the file --------------------------------------------------------------------------------- */
 
 static uint32_t epoll_poll(struct file *f, struct poll_table *pt)
 {
@@ -381,8 +380,7 @@ static int epoll_show(struct file *f, struct buf *out)
     const struct epoll *ep = f->priv;
     struct rb_node *n;
 
-    rb_for_each(n, &ep->items)
-    {
+    rb_for_each (n, &ep->items) {
         const struct epitem *it = rb_entry(n, struct epitem, node);
         int r = buf_printf(out,
                            "tfd: %8d events: %8x data: %16" PRIx64 "  pos:%" PRIu64 " ino:%" PRIx64

@@ -14,13 +14,16 @@ struct task;
 
 int epoll_new(struct file **ret_file) MUST_CHECK;
 bool file_is_epoll(const struct file *f);
-/* The three operations; ep is an epoll file, f another file that can be polled. -EEXIST, -ENOENT, -ELOOP, -EINVAL. */
+/* The three operations; ep is an epoll file, f another file that can be polled. -EEXIST, -ENOENT,
+ * -ELOOP, -EINVAL. */
 int epoll_add(struct file *ep, struct file *f, int fd, const struct lx_epoll_event *ev) MUST_CHECK;
 int epoll_mod(struct file *ep, struct file *f, int fd, const struct lx_epoll_event *ev) MUST_CHECK;
 int epoll_del(struct file *ep, struct file *f, int fd) MUST_CHECK;
-/* Takes up to max (at most EPOLL_BATCH) ready events and hands them to put, which stores them for the guest; when put
- * fails they stay ready and its error is returned. The number of events, 0 when none is ready. */
-int epoll_collect(struct file *ep, uint32_t max, int (*put)(void *arg, const struct lx_epoll_event *ev, uint32_t n),
-                  void *arg) MUST_CHECK;
+/* Takes up to max (at most EPOLL_BATCH) ready events and hands them to put, which stores them for
+ * the guest; when put fails they stay ready and its error is returned. The number of events, 0 when
+ * none is ready. */
+int epoll_collect(struct file *ep, uint32_t max,
+                  int (*put)(void *arg, const struct lx_epoll_event *ev, uint32_t n), void *arg)
+    MUST_CHECK;
 /* Registers t for the next event; one event wakes one of those who wait. */
 int epoll_wait_on(struct task *t, struct file *ep) MUST_CHECK;

@@ -3,14 +3,14 @@
  */
 #include "sentry/fs/anon/eventfd.h"
 
-#include "lib/alloc.h"
-#include "lib/buf.h"
+#include <inttypes.h>
 
 #include "abi/misc.h"
+
+#include "lib/alloc.h"
+#include "lib/buf.h"
 #include "sentry/fs/file.h"
 #include "sentry/mm/usercopy.h"
-
-#include <inttypes.h>
 
 #define EVENTFD_MAX (UINT64_MAX - 1)
 
@@ -110,7 +110,8 @@ int eventfd_new(uint32_t count, uint32_t flags, struct file **ret_file)
     wait_queue_init(&ev->wait);
     ev->count = count;
     ev->semaphore = (flags & LX_EFD_SEMAPHORE) != 0;
-    r = anon_file_new("[eventfd]", &eventfd_ops, LX_O_RDWR | (flags & LX_EFD_NONBLOCK), ev, ret_file);
+    r = anon_file_new("[eventfd]", &eventfd_ops, LX_O_RDWR | (flags & LX_EFD_NONBLOCK), ev,
+                      ret_file);
     if (r < 0)
         kfree(ev);
     return r;

@@ -4,12 +4,13 @@
  */
 #include "sentry/fs/anon/memfd.h"
 
+#include <stdio.h>
+
 #include "abi/mman.h"
+
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
-
-#include <stdio.h>
 
 int memfd_new(const char *name, uint32_t flags, const struct cred *c, struct file **ret_file)
 {

@@ -7,6 +7,8 @@ struct file;
 
 struct inode;
 
-/* Whether a shared mapping of ino exists somewhere that can be or become writable: F_SEAL_WRITE is refused then. */
+/* Whether a shared mapping of ino exists somewhere that can be or become writable: F_SEAL_WRITE is
+ * refused then. */
 bool memfd_mapped_writable(const struct inode *ino);
-int memfd_new(const char *name, uint32_t flags, const struct cred *c, struct file **ret_file) MUST_CHECK;
+int memfd_new(const char *name, uint32_t flags, const struct cred *c, struct file **ret_file)
+    MUST_CHECK;

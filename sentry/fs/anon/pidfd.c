@@ -4,7 +4,6 @@
 #include "sentry/fs/anon/pidfd.h"
 
 #include "lib/buf.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 

@@ -1,33 +1,33 @@
 /*
  * Pipes and FIFOs.
  *
- * As on Linux, a pipe is a ring of slots of one page: a write fills the tail of the last slot if all
- * of its odd bytes fit, then takes fresh slots. So a write of at most PIPE_BUF bytes is whole or not
- * at all, POLLOUT means "a slot is free", and a slot can be a packet (O_DIRECT) of its own. The
- * pages of all slots are one block of memory in slot order, which lets one copy serve several full
- * slots; the block grows from 4 slots to the capacity as the pipe fills.
+ * As on Linux, a pipe is a ring of slots of one page: a write fills the tail of the last slot if
+ * all of its odd bytes fit, then takes fresh slots. So a write of at most PIPE_BUF bytes is whole
+ * or not at all, POLLOUT means "a slot is free", and a slot can be a packet (O_DIRECT) of its own.
+ * The pages of all slots are one block of memory in slot order, which lets one copy serve several
+ * full slots; the block grows from 4 slots to the capacity as the pipe fills.
  *
  * A FIFO's pipe hangs at its inode while anybody has it open. Opening one end waits for the other:
  * fifo_open registers its end at once, and says -EAGAIN until a counterpart has been seen.
  */
 #include "sentry/fs/anon/pipe.h"
 
-#include "lib/alloc.h"
-#include "lib/assert.h"
+#include <string.h>
 
 #include "abi/ioctl.h"
+
+#include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 
-#include <string.h>
-
-#define SLOT_SIZE      4096u
-#define SLOTS_FIRST    4u
-#define SLOTS_DEFAULT  16u
-#define PIPE_MAX_SIZE  (1u << 20)
-#define PIPE_SIZE_TOP  (1u << 31)
+#define SLOT_SIZE     4096u
+#define SLOTS_FIRST   4u
+#define SLOTS_DEFAULT 16u
+#define PIPE_MAX_SIZE (1u << 20)
+#define PIPE_SIZE_TOP (1u << 31)
 
 struct pipe_slot {
     uint16_t off, len;
@@ -43,7 +43,7 @@ struct pipe {
     uint32_t head, used;     /* oldest slot, slots in use */
     uint32_t readers, writers, files;
     uint32_t r_counter, w_counter; /* opens so far: a FIFO's open waits for a change */
-    bool anonymous;                /* made by pipe(2): opening it through /proc/self/fd never waits */
+    bool anonymous; /* made by pipe(2): opening it through /proc/self/fd never waits */
 };
 
 static struct pipe *pipe_alloc(void)
@@ -98,7 +98,7 @@ static int pipe_realloc(struct pipe *p, uint32_t n)
     return 0;
 }
 
-/* -- the ring ------------------------------------------------------------------------------------ */
+/* -- the ring --------------------------------------------------------------------------------- */
 
 static uint32_t slot_index(const struct pipe *p, uint32_t i)
 {
@@ -363,8 +363,8 @@ int pipe_new(uint32_t flags, struct file **ret_read, struct file **ret_write)
     p->anonymous = true;
     p->readers = 1;
     p->files = 1;
-    err = anon_inode_file_new("pipe", LX_S_IFIFO | 0600, &pipe_ops, LX_O_RDONLY | (flags & LX_O_NONBLOCK),
-                              p, &r);
+    err = anon_inode_file_new("pipe", LX_S_IFIFO | 0600, &pipe_ops,
+                              LX_O_RDONLY | (flags & LX_O_NONBLOCK), p, &r);
     if (err < 0) {
         pipe_free(p);
         return err;
@@ -384,7 +384,7 @@ int pipe_new(uint32_t flags, struct file **ret_read, struct file **ret_write)
     return 0;
 }
 
-/* -- FIFOs ----------------------------------------------------------------------------------------- */
+/* -- FIFOs ------------------------------------------------------------------------------------ */
 
 struct wait_queue *fifo_wait_queue(struct inode *ino)
 {
@@ -421,7 +421,8 @@ static int fifo_join(struct inode *ino, struct file *f)
         p->w_counter++;
     }
     wait_queue_wake(&p->wait, 0);
-    /* What the other side's counter was when we came: a later open, even if closed again, lets us go. */
+    /* What the other side's counter was when we came: a later open, even if closed again, lets us
+     * go. */
     f->pos = UINT32_MAX;
     if (p->anonymous)
         return 0;
@@ -454,7 +455,7 @@ int fifo_open(struct inode *ino, struct file *f)
     return 0;
 }
 
-/* -- for fcntl, splice and tee ------------------------------------------------------------------------ */
+/* -- for fcntl, splice and tee ---------------------------------------------------------------- */
 
 struct pipe *file_pipe(const struct file *f)
 {

@@ -4,15 +4,14 @@
  */
 #include "sentry/fs/anon/signalfd.h"
 
+#include <inttypes.h>
+
 #include "lib/alloc.h"
 #include "lib/buf.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
-
-#include <inttypes.h>
 
 struct signalfd {
     uint64_t set;

@@ -5,16 +5,15 @@
  */
 #include "sentry/fs/anon/timerfd.h"
 
+#include <inttypes.h>
+
 #include "lib/alloc.h"
 #include "lib/buf.h"
-
 #include "sentry/fs/file.h"
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/timer.h"
 #include "sentry/mm/usercopy.h"
-
-#include <inttypes.h>
 
 struct timerfd {
     struct timer timer;
@@ -97,11 +96,11 @@ static int timerfd_show(struct file *f, struct buf *out)
     struct timerfd_value v;
 
     timerfd_get(f, &v);
-    return buf_printf(out,
-                      "clockid: %d\nticks: %" PRIu64 "\nsettime flags: 00\n"
-                      "it_value: (%" PRIu64 ", %" PRIu64 ")\nit_interval: (%" PRIu64 ", %" PRIu64 ")\n",
-                      td->clock, td->ticks, v.value / sec, v.value % sec, v.interval / sec,
-                      v.interval % sec);
+    return buf_printf(
+        out,
+        "clockid: %d\nticks: %" PRIu64 "\nsettime flags: 00\n"
+        "it_value: (%" PRIu64 ", %" PRIu64 ")\nit_interval: (%" PRIu64 ", %" PRIu64 ")\n",
+        td->clock, td->ticks, v.value / sec, v.value % sec, v.interval / sec, v.interval % sec);
 }
 
 static const struct file_ops timerfd_ops = {
@@ -164,6 +163,7 @@ void timerfd_set(struct file *f, bool absolute, const struct timerfd_value *valu
     td->armed = value->value != 0;
     if (!td->armed)
         return;
-    td->expires = absolute ? clock_to_monotonic(td->clock, value->value) : clock_after(value->value);
+    td->expires =
+        absolute ? clock_to_monotonic(td->clock, value->value) : clock_after(value->value);
     timer_arm(&td->timer, td->expires);
 }

@@ -9,7 +9,6 @@
  * The guest cannot change the host's descriptor: no ioctl, no truncate, no flag passes.
  */
 #include "sentry/fs/dev/host_file.h"
-#include "sentry/kernel/verdict.h"
 
 #include <string.h>
 
@@ -20,6 +19,7 @@
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/task.h"
+#include "sentry/kernel/verdict.h"
 #include "sentry/mm/usercopy.h"
 
 #define BOUNCE_SIZE 65536u
@@ -61,8 +61,7 @@ static void output_passed(struct host_file *hf, const uint8_t *p, size_t n)
     o->bytes += n;
 }
 
-/* -- streams
- * ----------------------------------------------------------------------------------------- */
+/* -- streams ---------------------------------------------------------------------------------- */
 
 static void host_stream_ready(struct host_watch *w, uint32_t revents)
 {
@@ -71,8 +70,9 @@ static void host_stream_ready(struct host_watch *w, uint32_t revents)
     wait_queue_wake(&hf->wait, revents | LX_POLLRDNORM | LX_POLLWRNORM);
 }
 
-/* Watches for events if anybody waits: after a transfer that found the end of what there is, and when poll
- * finds nothing. A watch is armed for one event, and only the guest's next look arms it again. */
+/* Watches for events if anybody waits: after a transfer that found the end of what there is, and
+ * when poll finds nothing. A watch is armed for one event, and only the guest's next look arms it
+ * again. */
 static void host_stream_watch(struct host_file *hf, uint32_t events)
 {
     if (!list_empty(&hf->wait.entries))
@@ -179,8 +179,8 @@ static uint32_t host_stream_poll(struct file *f, struct poll_table *pt)
         want |= LX_POLLOUT;
     got = host_poll_now(hf->fd, want);
     poll_wait(pt, &hf->wait);
-    /* A task that is about to wait is woken by what it asked for even if that seems to be there: its
-     * transfer has just failed. */
+    /* A task that is about to wait is woken by what it asked for even if that seems to be there:
+     * its transfer has just failed. */
     host_stream_watch(hf, pt && pt->task ? want & pt->mask : want & ~got);
     if (got & LX_POLLIN)
         got |= LX_POLLRDNORM;
@@ -219,8 +219,7 @@ static const struct file_ops host_stream_ops = {
     .release = host_release,
 };
 
-/* -- regular files
- * ------------------------------------------------------------------------------------- */
+/* -- regular files ---------------------------------------------------------------------------- */
 
 static int64_t host_regular_seek(struct file *f, int64_t off, int whence)
 {
@@ -332,8 +331,7 @@ static const struct file_ops host_regular_ops = {
     .release = host_release,
 };
 
-/* -- making and asking
- * ------------------------------------------------------------------------------- */
+/* -- making and asking ------------------------------------------------------------------------ */
 
 static void host_attach(struct host_file *hf, struct file *f)
 {

@@ -9,8 +9,9 @@ struct file;
 /* Bytes that the guest wrote to a host file so far; 0 for other files. */
 uint64_t host_file_written(const struct file *f);
 /*
- * What may go out through one of the caller's descriptors: at most `limit` bytes; the write that would cross
- * it passes the bytes up to the limit and ends the run (output-limit). capture, when given, gets a copy.
+ * What may go out through one of the caller's descriptors: at most `limit` bytes; the write that
+ * would cross it passes the bytes up to the limit and ends the run (output-limit). capture, when
+ * given, gets a copy.
  */
 struct host_output {
     uint64_t limit;

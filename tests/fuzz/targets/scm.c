@@ -4,7 +4,6 @@
  */
 #include "lib/alloc.h"
 #include "lib/assert.h"
-
 #include "sentry/fs/anon/anon.h"
 #include "sentry/fs/anon/eventfd.h"
 #include "sentry/fs/file.h"

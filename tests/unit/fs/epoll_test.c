@@ -285,8 +285,7 @@ TEST(timerfd_counts_periods)
 TEST(memory_may_run_out)
 {
     limits_init();
-    for_each_failure
-    {
+    for_each_failure {
         int r = epoll_new(&ep);
 
         if (r == 0) {

@@ -92,8 +92,7 @@ TEST(copies_are_independent)
 TEST(memory_may_run_out)
 {
     limits_init();
-    for_each_failure
-    {
+    for_each_failure {
         struct files *copy;
         struct file *f;
 

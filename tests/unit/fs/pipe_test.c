@@ -235,8 +235,7 @@ TEST(a_fifo_waits_for_both_ends)
 TEST(memory_may_run_out)
 {
     limits_init();
-    for_each_failure
-    {
+    for_each_failure {
         if (pipe_new(0, &rd, &wr) == 0) {
             int64_t n = put(wr, big, 65536);
 

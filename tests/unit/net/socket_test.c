@@ -1,7 +1,9 @@
-/* AF_UNIX without a guest: streams, packets, names, shutdown, descriptors in flight and their cycles. */
+/* AF_UNIX without a guest: streams, packets, names, shutdown, descriptors in flight and their
+ * cycles. */
 #include <errno.h>
 #include <string.h>
 
+#include "lib/alloc.h"
 #include "sentry/fs/anon/anon.h"
 #include "sentry/fs/anon/eventfd.h"
 #include "sentry/fs/file.h"
@@ -11,8 +13,6 @@
 #include "sentry/net/socket.h"
 #include "tests/support/fixture.h"
 #include "tests/support/test.h"
-
-#include "lib/alloc.h"
 
 static struct thread_group group = {.pid = 7};
 static struct cred cred = {.ref = 1, .euid = 1000, .egid = 100};
@@ -343,8 +343,7 @@ TEST(long_chains_do_not_recurse)
 TEST(memory_may_run_out)
 {
     limits_init();
-    for_each_failure
-    {
+    for_each_failure {
         char buf[8];
 
         if (unix_socket_new(LX_SOCK_STREAM, 0, &a) == 0) {
