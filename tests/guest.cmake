@@ -11,7 +11,8 @@ file(GLOB guest_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/guest/*.h
 # Bad pointers and lengths are what many of them are about.
 set(guest_flags -std=gnu17 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-nonnull
   -Wno-infinite-recursion -Wno-return-type -Wno-stringop-overflow
-  -Wno-stringop-overread -Wno-array-bounds -Wno-unused-result -Wno-cpp
+  -Wno-stringop-overread -Wno-array-bounds -Wno-unused-result -Wno-cpp -Wno-missing-field-initializers
+  -Wno-sign-compare
   -D_GNU_SOURCE -pthread "-I${PROJECT_SOURCE_DIR}")
 set(guest_programs "")
 
