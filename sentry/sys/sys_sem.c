@@ -26,9 +26,17 @@ struct sem_undo {
     int16_t adjust[];
 };
 
+/* The restart object of a task that waits: what it waits for. */
+struct sem_waiter {
+    struct list_head link; /* sem_set.waiters */
+    uint16_t num;
+    bool zero;
+};
+
 struct sem_set {
     struct ipc_object ipc;
     struct list_head undos;
+    struct list_head waiters;
     struct wait_queue wait;
     int64_t otime, ctime;
     uint32_t n;
@@ -74,6 +82,7 @@ struct sys_res sys_semget(struct task *t, const struct sys_args *a)
     }
     s->n = (uint32_t)n;
     list_init(&s->undos);
+    list_init(&s->waiters);
     wait_queue_init(&s->wait);
     s->ctime = ipc_seconds();
     return sys_ret(s->ipc.id);
@@ -90,6 +99,8 @@ static void set_remove(struct sem_set *s)
     struct sem_undo *u, *tmp;
     ipc_remove(&sets, &s->ipc);
     wait_queue_done(&s->wait);
+    while (!list_empty(&s->waiters))
+        list_del_init(s->waiters.next);
     list_for_each_entry_safe (u, tmp, &s->undos, link)
         undo_free(u);
     limit_release(LIMIT_IPC, set_charge(s->n));
@@ -131,13 +142,13 @@ void ipc_exit(struct thread_group *tg)
 
 enum { OPS_MAX = 500 };
 
-/* 0: applied; 1: must wait (*ret_nowait: IPC_NOWAIT stood at that operation); -errno. */
-static int ops_try(struct sem_set *s, const struct lx_sembuf *ops, uint32_t n, uint16_t *values,
-                   bool *ret_nowait)
+/* 0: applied; 1: must wait (*ret_at: the operation that does); -errno. */
+static int ops_try(const struct lx_sembuf *ops, uint32_t n, uint16_t *values,
+                   const struct lx_sembuf **ret_at)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint16_t *v = &values[ops[i].sem_num];
-        *ret_nowait = (ops[i].sem_flg & LX_IPC_NOWAIT) != 0;
+        *ret_at = &ops[i];
         if (ops[i].sem_op == 0) {
             if (*v != 0)
                 return 1;
@@ -150,25 +161,44 @@ static int ops_try(struct sem_set *s, const struct lx_sembuf *ops, uint32_t n, u
             return -ERANGE;
         *v = (uint16_t)next;
     }
-    (void)s;
     return 0;
+}
+
+/* All adjustments or none: -ERANGE. */
+static int undo_adjust(struct sem_undo *u, const struct lx_sembuf *ops, uint32_t n)
+{
+    uint32_t i;
+    for (i = 0; i < n; i++) {
+        if (!(ops[i].sem_flg & LX_SEM_UNDO))
+            continue;
+        int next = u->adjust[ops[i].sem_num] - ops[i].sem_op;
+        if (next < -LX_SEMAEM - 1 || next > LX_SEMAEM)
+            break;
+        u->adjust[ops[i].sem_num] = (int16_t)next;
+    }
+    if (i == n)
+        return 0;
+    while (i-- > 0) {
+        if (ops[i].sem_flg & LX_SEM_UNDO)
+            u->adjust[ops[i].sem_num] = (int16_t)(u->adjust[ops[i].sem_num] + ops[i].sem_op);
+    }
+    return -ERANGE;
 }
 
 static int ops_apply(struct task *t, struct sem_set *s, const struct lx_sembuf *ops, uint32_t n,
                      const uint16_t *values)
 {
-    struct sem_undo *u = NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        if ((ops[i].sem_flg & LX_SEM_UNDO) && u == NULL) {
-            u = undo_of(s, t->group->pid, true);
-            if (u == NULL)
-                return -ENOMEM;
-        }
+    bool undo = false;
+    for (uint32_t i = 0; i < n; i++)
+        undo |= (ops[i].sem_flg & LX_SEM_UNDO) != 0;
+    if (undo) {
+        struct sem_undo *u = undo_of(s, t->group->pid, true);
+        int r = u != NULL ? undo_adjust(u, ops, n) : -ENOMEM;
+        if (r < 0)
+            return r;
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = ops[i].sem_num;
-        if ((ops[i].sem_flg & LX_SEM_UNDO) && u != NULL)
-            u->adjust[k] = (int16_t)(u->adjust[k] - ops[i].sem_op);
         s->sems[k].value = values[k];
         s->sems[k].pid = t->group->pid;
     }
@@ -189,25 +219,59 @@ static int ops_check(struct task *t, const struct sem_set *s, const struct lx_se
 }
 
 static int ops_run(struct task *t, struct sem_set *s, const struct lx_sembuf *ops, uint32_t n,
-                   bool *ret_nowait)
+                   const struct lx_sembuf **ret_at)
 {
     uint16_t *values = kalloc(s->n * sizeof(values[0]));
     if (values == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->n; i++)
         values[i] = s->sems[i].value;
-    int r = ops_try(s, ops, n, values, ret_nowait);
+    int r = ops_try(ops, n, values, ret_at);
     if (r == 0)
         r = ops_apply(t, s, ops, n, values);
     kfree(values);
     return r;
 }
 
+static void waiter_free(void *p)
+{
+    struct sem_waiter *w = p;
+    list_del_init(&w->link);
+    kfree(w);
+}
+
+static int waiter_note(struct task *t, struct sem_set *s, const struct lx_sembuf *at)
+{
+    struct sem_waiter *w = t->restart.ptr;
+    if (w == NULL) {
+        w = kalloc(sizeof(*w));
+        if (w == NULL)
+            return -ENOMEM;
+        list_init(&w->link);
+        t->restart.ptr = w;
+        t->restart.free_ptr = waiter_free;
+    }
+    w->num = at->sem_num;
+    w->zero = at->sem_op == 0;
+    list_del_init(&w->link);
+    list_add_tail(&s->waiters, &w->link);
+    return 0;
+}
+
+static int waiter_count(const struct sem_set *s, uint32_t num, bool zero)
+{
+    struct sem_waiter *w;
+    int n = 0;
+    list_for_each_entry (w, &s->waiters, link)
+        n += w->num == num && w->zero == zero;
+    return n;
+}
+
 static struct sys_res do_semop(struct task *t, const struct sys_args *a)
 {
     static struct lx_sembuf ops[OPS_MAX]; /* one worker, one buffer */
     uint32_t n = sys_uint(a, 2);
-    bool nowait = false;
+    const struct lx_sembuf *at = NULL;
 
     if (n == 0 || sys_int(a, 0) < 0)
         return sys_ret(-EINVAL);
@@ -220,12 +284,14 @@ static struct sys_res do_semop(struct task *t, const struct sys_args *a)
         return sys_ret(t->restart.active ? -EIDRM : -EINVAL);
     int r = ops_check(t, s, ops, n);
     if (r == 0)
-        r = ops_run(t, s, ops, n, &nowait);
+        r = ops_run(t, s, ops, n, &at);
     if (r <= 0)
         return sys_ret(r);
-    if (nowait || task_timed_out(t))
+    if ((at->sem_flg & LX_IPC_NOWAIT) || task_timed_out(t))
         return sys_ret(-EAGAIN);
-    r = task_wait_on(t, &s->wait, 0);
+    r = waiter_note(t, s, at);
+    if (r == 0)
+        r = task_wait_on(t, &s->wait, 0);
     return r < 0 ? sys_ret(r) : task_block(t, -EINTR);
 }
 
@@ -306,7 +372,7 @@ static int64_t sem_one(struct task *t, struct sem_set *s, uint32_t num, int cmd,
     case LX_SETVAL:
         return sem_set_value(t, s, num, (int)(uint32_t)arg);
     default:
-        return 0; /* GETNCNT, GETZCNT: waiters are not counted by semaphore */
+        return waiter_count(s, num, cmd == LX_GETZCNT);
     }
 }
 
