@@ -91,17 +91,19 @@ static bool overlaps(const struct file_lock *a, const struct file_lock *b)
 }
 
 /* A lock that stands in the way of want, or NULL. */
+/* The conflicting lock that begins first: F_GETLK shows that one. */
 static struct file_lock *find_conflict(struct inode *ino, const struct file_lock *want)
 {
-    struct file_lock *l;
+    struct file_lock *l, *first = NULL;
 
     list_for_each_entry (l, &ino->locks, link) {
         if (!same_family(l->kind, want->kind) || (l->kind == want->kind && l->owner == want->owner))
             continue;
-        if (overlaps(l, want) && (l->type == LX_F_WRLCK || want->type == LX_F_WRLCK))
-            return l;
+        if (overlaps(l, want) && (l->type == LX_F_WRLCK || want->type == LX_F_WRLCK) &&
+            (!first || l->start < first->start))
+            first = l;
     }
-    return NULL;
+    return first;
 }
 
 /* -- setting a range

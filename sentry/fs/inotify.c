@@ -190,6 +190,8 @@ void fsnotify(const struct path *p, uint32_t mask, uint32_t cookie)
     dir = LX_S_ISDIR(d->inode->mode) ? LX_IN_ISDIR : 0;
     if (up && up->inode && (mask & CHILD_EVENTS) && !list_empty(&up->inode->marks))
         tell(up->inode, mask & CHILD_EVENTS, dir, cookie, d);
+    if (mask & (LX_IN_MOVE_SELF | LX_IN_DELETE_SELF))
+        dir = 0; /* programs rely on these two coming without it */
     if (!list_empty(&d->inode->marks))
         tell(d->inode, mask, dir, cookie, NULL);
 }
@@ -286,7 +288,8 @@ static int inotify_fdinfo(struct file *f, struct buf *out)
     list_for_each_entry (m, &in->marks, link)
         (void)buf_printf(
             out, "inotify wd:%x ino:%" PRIx64 " sdev:%" PRIx64 " mask:%x ignored_mask:0\n",
-            (unsigned)m->wd, m->inode->ino, m->inode->super->dev, m->mask & LX_IN_ALL_EVENTS);
+            (unsigned)m->wd, m->inode->ino, m->inode->super->dev,
+            m->mask & (LX_IN_ALL_EVENTS | LX_IN_EXCL_UNLINK | LX_IN_ONESHOT));
     return buf_error(out);
 }
 
