@@ -204,6 +204,8 @@ static int restore_fp(struct task *t, uint64_t addr)
 {
     if (addr == 0)
         return plat_ops->set_fp(t->pth, NULL, 0);
+    if (addr % (kernel.layout.xsave_size > LX_FXSAVE_SIZE ? 64 : 16) != 0)
+        return -EFAULT;
     if (copy_from_user(t, fp_buf, GADDR(addr), LX_FXSAVE_SIZE) < 0)
         return -EFAULT;
     size_t len = LX_FXSAVE_SIZE;
@@ -217,6 +219,12 @@ static int restore_fp(struct task *t, uint64_t addr)
             return -EFAULT;
     }
     return plat_ops->set_fp(t->pth, fp_buf, len);
+}
+
+/* Selectors that the host would refuse: the return to user mode faults. */
+static bool selectors_ok(const struct lx_sigcontext *sc)
+{
+    return (sc->cs | 3) == USER_CS && (sc->ss | 3) == USER_SS;
 }
 
 static void sigcontext_to_regs(const struct lx_sigcontext *sc, struct plat_regs *r)
@@ -245,7 +253,7 @@ static int sigframe_pop(struct task *t)
 
     if (copy_from_user(t, &uc, GADDR(frame + offsetof(struct lx_rt_sigframe, uc)), sizeof(uc)) < 0)
         return -EFAULT;
-    if (restore_fp(t, uc.uc_mcontext.fpstate) < 0)
+    if (!selectors_ok(&uc.uc_mcontext) || restore_fp(t, uc.uc_mcontext.fpstate) < 0)
         return -EFAULT;
     sigcontext_to_regs(&uc.uc_mcontext, &t->regs);
     signal_set_blocked(t, uc.uc_sigmask);

@@ -203,7 +203,7 @@ TEST(hostile_frames)
     begin();
     raise_usr1();
     box_put64(child, UC(uc_mcontext.eflags), ~0ull);
-    uint16_t cs = 0x10, ss = 0x18;
+    uint16_t cs = 0x30, ss = 0x28;
     box_write(child, UC(uc_mcontext.cs), &cs, 2);
     box_write(child, UC(uc_mcontext.ss), &ss, 2);
     box_put64(child, UC(uc_sigmask), ~0ull);
@@ -241,6 +241,21 @@ TEST(bad_addresses)
     }
 }
 
+TEST(bad_selectors)
+{
+    static const uint16_t bad[][2] = {{0x10, 0x2b}, {0, 0x2b}, {0x33, 0}, {0x33, 0x18}, {0x23, 0x2b}};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        begin();
+        uint64_t id = fake_id(child);
+        raise_usr1();
+        box_write(child, UC(uc_mcontext.cs), &bad[i][0], 2);
+        box_write(child, UC(uc_mcontext.ss), &bad[i][1], 2);
+        (void)box_sigreturn(child);
+        ck_assert(!fake_alive(box.p, id));
+        box_end();
+    }
+}
+
 /* A SIGSEGV handler on an alternate stack takes the failure of a frame on the ordinary one. */
 TEST(segv_of_a_frame)
 {
@@ -266,5 +281,6 @@ TEST_SUITE(sigframe)
     TEST_ADD(no_restorer);
     TEST_ADD(hostile_frames);
     TEST_ADD(bad_addresses);
+    TEST_ADD(bad_selectors);
     TEST_ADD(segv_of_a_frame);
 }
