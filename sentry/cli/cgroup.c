@@ -17,7 +17,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -239,17 +238,12 @@ static void start_janitor(struct cgroup *cg)
     int p[2];
     if ((cg->memory_dir[0] == '\0' && cg->cpu_dir[0] == '\0') || pipe2(p, O_CLOEXEC) < 0)
         return;
-    pid_t pid = fork();
-    if (pid == 0) {
-        /* Once more, so that nobody has to wait for it. */
-        if (fork() != 0)
-            _exit(0);
+    /* It outlives the monitor, so init reaps it. */
+    if (fork() == 0) {
         (void)close(p[1]);
         janitor(cg, p[0]);
     }
     (void)close(p[0]);
-    if (pid > 0)
-        (void)waitpid(pid, NULL, 0);
     cg->janitor = p[1];
 }
 

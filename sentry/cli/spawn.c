@@ -219,11 +219,10 @@ static int sentry_start(struct boot *b, const struct cgroup *cg, const struct so
 
 /* -- both ---------------------------------------------------------------------------------------------- */
 
-static void kill_and_reap(pid_t pid, int *ret_status)
+static void reap(pid_t pid, int *ret_status)
 {
     if (pid <= 0)
         return;
-    (void)kill(pid, SIGKILL);
     while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
         continue;
 }
@@ -231,8 +230,13 @@ static void kill_and_reap(pid_t pid, int *ret_status)
 void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
 {
     int ignored;
-    kill_and_reap(sb->sentry, ret_sentry_status);
-    kill_and_reap(sb->gofer, &ignored);
+    /* Both at once: their namespaces are taken down side by side. */
+    if (sb->sentry > 0)
+        (void)kill(sb->sentry, SIGKILL);
+    if (sb->gofer > 0)
+        (void)kill(sb->gofer, SIGKILL);
+    reap(sb->sentry, ret_sentry_status);
+    reap(sb->gofer, &ignored);
     if (sb->control >= 0)
         (void)close(sb->control);
     *sb = (struct sandbox){.control = -1};
