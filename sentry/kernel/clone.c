@@ -17,6 +17,7 @@
 #include "lib/alloc.h"
 #include "sentry/fs/anon/pidfd.h"
 #include "sentry/fs/file.h"
+#include "sentry/kernel/cpu_limit.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
@@ -61,6 +62,7 @@ static int clone_group(struct task *t, const struct clone_request *rq, struct th
     if (r < 0)
         return r;
     memcpy(tg->rlimit, from->rlimit, sizeof(tg->rlimit));
+    cpu_limit_changed(tg);
     tg->oom_score_adj = from->oom_score_adj;
     tg->exit_signal = rq->exit_signal;
     tg->dumpable = from->dumpable;

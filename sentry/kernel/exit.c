@@ -189,6 +189,7 @@ static void become_zombie(struct thread_group *tg)
     tg->zombie = true;
     list_del_init(&tg->fatal_link);
     timer_cancel(&tg->itimer_real);
+    timer_cancel(&tg->cpu_limit);
     posix_timers_exit(tg);
     ipc_exit(tg);
     session_check_orphans(tg);

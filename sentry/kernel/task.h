@@ -136,6 +136,7 @@ struct thread_group {
     uint64_t cpu_children;    /* of reaped children */
     uint64_t maxrss, maxrss_children; /* KiB: largest address space seen, of reaped children */
     uint64_t start_time;
+    struct timer cpu_limit; /* next look at RLIMIT_CPU (cpu_limit.c) */
     struct timer itimer_real;
     uint64_t itimer_real_interval;
     struct list_head posix_timers;

@@ -6,6 +6,7 @@
 #include "abi/errno.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "sentry/kernel/cpu_limit.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
@@ -42,6 +43,7 @@ int thread_group_new(struct thread_group **ret_tg)
     wait_queue_init(&tg->child_wait);
     wait_queue_init(&tg->exit_wait);
     timer_init(&tg->itimer_real, itimer_real_fire);
+    cpu_limit_init(tg);
     tg->start_time = clock_monotonic();
     tg->dumpable = true;
     *ret_tg = tg;
@@ -60,6 +62,7 @@ void thread_group_put(struct thread_group *tg)
         return;
     KASSERT(list_empty(&tg->threads));
     timer_cancel(&tg->itimer_real);
+    timer_cancel(&tg->cpu_limit);
     posix_timers_exit(tg);
     sigpending_flush(&tg->shared_pending);
     wait_queue_done(&tg->signal_wait);

@@ -9,6 +9,7 @@
 #include "abi/errno.h"
 #include "abi/rlimit.h"
 #include "abi/time.h"
+#include "sentry/kernel/cpu_limit.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
@@ -81,6 +82,8 @@ static int rlimit_set(struct task *t, struct thread_group *tg, uint32_t res, con
     if (new->rlim_max > cur->rlim_max && !cred_capable(t->cred, CAP_SYS_RESOURCE_NR))
         return -EPERM;
     *cur = *new;
+    if (res == LX_RLIMIT_CPU)
+        cpu_limit_changed(tg);
     return 0;
 }
 
