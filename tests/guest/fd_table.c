@@ -16,6 +16,7 @@ static int range(unsigned a, unsigned b, unsigned flags)
 
 int main(int argc, char **argv)
 {
+    (void)argv;
     if (argc > 1) { /* after exec: which of 3..8 are still there */
         for (int fd = 3; fd < 9; fd++)
             say("after exec %d: %s", fd, is_open(fd) ? "open" : "closed");

@@ -83,10 +83,10 @@ int main(void)
     FACT("chroot", chroot("/"));
 
     VALUE("scheduler", sched_getscheduler(0));
-    FACT("SCHED_FIFO", sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){1}));
-    FACT("SCHED_BATCH", sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0}));
-    FACT("bad policy", sched_setscheduler(0, 99, &(struct sched_param){0}));
-    FACT("bad priority", sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){5}));
+    FACT("SCHED_FIFO", sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}));
+    FACT("SCHED_BATCH", sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){.sched_priority = 0}));
+    FACT("bad policy", sched_setscheduler(0, 99, &(struct sched_param){.sched_priority = 0}));
+    FACT("bad priority", sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 5}));
     say("priorities %d %d %d", sched_get_priority_max(SCHED_FIFO),
         sched_get_priority_min(SCHED_FIFO), sched_get_priority_max(SCHED_OTHER));
     cpu_set_t set;

@@ -2,9 +2,9 @@
 #include "facts.h"
 
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/poll.h>
 
 static long raw_clone(unsigned long flags, void *stack, int *ptid, int *ctid)
 {

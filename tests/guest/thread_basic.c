@@ -50,6 +50,7 @@ static void *forever(void *arg)
     (void)arg;
     for (;;)
         pause();
+    return NULL;
 }
 
 static void *spin(void *arg)
@@ -58,6 +59,7 @@ static void *spin(void *arg)
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
     for (volatile long i = 0;; i++)
         ;
+    return NULL;
 }
 
 static void on_usr1(int signo)

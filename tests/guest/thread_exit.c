@@ -7,6 +7,7 @@ static void *late(void *arg)
 {
     nap(50);
     exit((int)(intptr_t)arg);
+    return NULL;
 }
 
 static void *exec_thread(void *arg)
@@ -14,6 +15,7 @@ static void *exec_thread(void *arg)
     (void)arg;
     execl("/proc/self/exe", "x", "second", (char *)NULL);
     _exit(1);
+    return NULL;
 }
 
 static void *fork_thread(void *arg)
@@ -53,6 +55,7 @@ static void *idle(void *arg)
     (void)arg;
     for (;;)
         pause();
+    return NULL;
 }
 
 static void in_child(const char *label, void (*fn)(void))
