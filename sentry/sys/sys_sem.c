@@ -1,16 +1,15 @@
 /*
  * sys_sem.c: System V semaphores (semget(2), semop(2), semctl(2)).
  *
- * An operation array is tried on a copy of the values: either all of it applies, or the caller
- * waits until something of the set changes and tries again. SEM_UNDO adjustments hang at the set,
- * by process, and are applied when the process ends (ipc_exit).
+ * An operation array is tried on a copy of the values: either all of it applies, or the caller waits until
+ * something of the set changes and tries again. SEM_UNDO adjustments hang at the set, by process, and are applied
+ * when the process ends (ipc_exit).
  */
 #include "lib/compiler.h"
 
 #include <string.h>
 
 #include "abi/errno.h"
-
 #include "lib/alloc.h"
 #include "lib/list.h"
 #include "sentry/kernel/clock.h"
@@ -141,11 +140,8 @@ void ipc_exit(struct thread_group *tg)
     }
 }
 
-enum {
-    OPS_MAX = 500
-};
+enum { OPS_MAX = 500 };
 
-<<<<<<< HEAD
 /* 0: applied; 1: must wait (*ret_at: the operation that does); -errno. */
 static int ops_try(const struct lx_sembuf *ops, uint32_t n, uint16_t *values,
                    const struct lx_sembuf **ret_at)
@@ -153,31 +149,6 @@ static int ops_try(const struct lx_sembuf *ops, uint32_t n, uint16_t *values,
     for (uint32_t i = 0; i < n; i++) {
         uint16_t *v = &values[ops[i].sem_num];
         *ret_at = &ops[i];
-=======
-/* What a waiter waits for, kept as the mask of its queue entry (the set wakes with key 0, so that
- * masks are free for this): GETNCNT and GETZCNT count them. */
-static uint32_t sem_wait_mask(uint32_t num, bool zero)
-{
-    return 2 + num * 2 + (zero ? 1 : 0);
-}
-
-static int64_t sem_waiters(const struct sem_set *s, uint32_t num, bool zero)
-{
-    const struct wait_entry *e;
-    int64_t n = 0;
-    list_for_each_entry (e, &s->wait.entries, link)
-        n += e->mask == sem_wait_mask(num, zero);
-    return n;
-}
-
-/* 0: applied; 1: must wait, for *ret_blocking; -errno. */
-static int ops_try(struct sem_set *s, const struct lx_sembuf *ops, uint32_t n, uint16_t *values,
-                   const struct lx_sembuf **ret_blocking)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint16_t *v = &values[ops[i].sem_num];
-        *ret_blocking = &ops[i];
->>>>>>> 88bfb38 (kernel: RLIMIT_CPU of a process, counts of semaphore waiters, CLONE_FS with a new mount namespace)
         if (ops[i].sem_op == 0) {
             if (*v != 0)
                 return 1;
@@ -236,8 +207,7 @@ static int ops_apply(struct task *t, struct sem_set *s, const struct lx_sembuf *
     return 0;
 }
 
-static int ops_check(struct task *t, const struct sem_set *s, const struct lx_sembuf *ops,
-                     uint32_t n)
+static int ops_check(struct task *t, const struct sem_set *s, const struct lx_sembuf *ops, uint32_t n)
 {
     bool alters = false;
     for (uint32_t i = 0; i < n; i++) {
@@ -249,22 +219,14 @@ static int ops_check(struct task *t, const struct sem_set *s, const struct lx_se
 }
 
 static int ops_run(struct task *t, struct sem_set *s, const struct lx_sembuf *ops, uint32_t n,
-<<<<<<< HEAD
                    const struct lx_sembuf **ret_at)
-=======
-                   const struct lx_sembuf **ret_blocking)
->>>>>>> 88bfb38 (kernel: RLIMIT_CPU of a process, counts of semaphore waiters, CLONE_FS with a new mount namespace)
 {
     uint16_t *values = kalloc(s->n * sizeof(values[0]));
     if (values == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->n; i++)
         values[i] = s->sems[i].value;
-<<<<<<< HEAD
     int r = ops_try(ops, n, values, ret_at);
-=======
-    int r = ops_try(s, ops, n, values, ret_blocking);
->>>>>>> 88bfb38 (kernel: RLIMIT_CPU of a process, counts of semaphore waiters, CLONE_FS with a new mount namespace)
     if (r == 0)
         r = ops_apply(t, s, ops, n, values);
     kfree(values);
@@ -309,11 +271,7 @@ static struct sys_res do_semop(struct task *t, const struct sys_args *a)
 {
     static struct lx_sembuf ops[OPS_MAX]; /* one worker, one buffer */
     uint32_t n = sys_uint(a, 2);
-<<<<<<< HEAD
     const struct lx_sembuf *at = NULL;
-=======
-    const struct lx_sembuf *blocking = NULL;
->>>>>>> 88bfb38 (kernel: RLIMIT_CPU of a process, counts of semaphore waiters, CLONE_FS with a new mount namespace)
 
     if (n == 0 || sys_int(a, 0) < 0)
         return sys_ret(-EINVAL);
@@ -326,7 +284,6 @@ static struct sys_res do_semop(struct task *t, const struct sys_args *a)
         return sys_ret(t->restart.active ? -EIDRM : -EINVAL);
     int r = ops_check(t, s, ops, n);
     if (r == 0)
-<<<<<<< HEAD
         r = ops_run(t, s, ops, n, &at);
     if (r <= 0)
         return sys_ret(r);
@@ -335,14 +292,6 @@ static struct sys_res do_semop(struct task *t, const struct sys_args *a)
     r = waiter_note(t, s, at);
     if (r == 0)
         r = task_wait_on(t, &s->wait, 0);
-=======
-        r = ops_run(t, s, ops, n, &blocking);
-    if (r <= 0)
-        return sys_ret(r);
-    if ((blocking->sem_flg & LX_IPC_NOWAIT) != 0 || task_timed_out(t))
-        return sys_ret(-EAGAIN);
-    r = task_wait_on(t, &s->wait, sem_wait_mask(blocking->sem_num, blocking->sem_op == 0));
->>>>>>> 88bfb38 (kernel: RLIMIT_CPU of a process, counts of semaphore waiters, CLONE_FS with a new mount namespace)
     return r < 0 ? sys_ret(r) : task_block(t, -EINTR);
 }
 
@@ -365,9 +314,7 @@ struct sys_res sys_semtimedop(struct task *t, const struct sys_args *a)
     return do_semop(t, a);
 }
 
-/* -- semctl
- * ------------------------------------------------------------------------------------------------
- */
+/* -- semctl ------------------------------------------------------------------------------------------------ */
 
 static void undo_clear(struct sem_set *s, uint32_t num)
 {
@@ -424,14 +371,8 @@ static int64_t sem_one(struct task *t, struct sem_set *s, uint32_t num, int cmd,
         return s->sems[num].pid;
     case LX_SETVAL:
         return sem_set_value(t, s, num, (int)(uint32_t)arg);
-    case LX_GETNCNT:
-        return sem_waiters(s, num, false);
     default:
-<<<<<<< HEAD
         return waiter_count(s, num, cmd == LX_GETZCNT);
-=======
-        return sem_waiters(s, num, true);
->>>>>>> 88bfb38 (kernel: RLIMIT_CPU of a process, counts of semaphore waiters, CLONE_FS with a new mount namespace)
     }
 }
 
@@ -497,8 +438,9 @@ struct sys_res sys_semctl(struct task *t, const struct sys_args *a)
     if (cmd == LX_IPC_INFO || cmd == LX_SEM_INFO)
         return sys_ret(sem_info(t, GADDR(a->v[3])));
     bool by_index = cmd == LX_SEM_STAT || cmd == LX_SEM_STAT_ANY;
-    struct sem_set *s = by_index ? (struct sem_set *)(void *)sets.slots[sys_int(a, 0) % IPC_SLOTS]
-                                 : set_of(sys_int(a, 0));
+    struct sem_set *s = by_index
+                            ? (struct sem_set *)(void *)sets.slots[sys_int(a, 0) % IPC_SLOTS]
+                            : set_of(sys_int(a, 0));
     if (s == NULL)
         return sys_ret(-EINVAL);
     int r;
