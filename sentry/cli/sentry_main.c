@@ -206,7 +206,10 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     };
     if (plat_unotify_start(&cfg, &plat, &err) < 0)
         fail(EXIT_START, &err);
-    (void)host_poll_fd();
+    if (host_timer_init(timer_run_expired) < 0) {
+        (void)error_set(&err, ENOMEM, "no timer");
+        fail(EXIT_START, &err);
+    }
     if (confine_sentry(&err) < 0)
         fail(EXIT_START, &err);
     if (kernel_init(plat, &err) < 0 ||

@@ -36,6 +36,10 @@ int host_watch_arm(struct host_watch *w, uint32_t events);
 void host_watch_done(struct host_watch *w);
 uint32_t host_poll_now(int fd, uint32_t events); /* poll with timeout 0 */
 int host_poll_fd(void);
+/* fired runs in host_poll_dispatch once the host's CLOCK_MONOTONIC has reached ns (0: never). Setting the same instant
+ * again costs nothing. */
+int host_timer_init(void (*fired)(void));
+void host_timer_set(uint64_t ns);
 void host_poll_dispatch(void);
 
 /* -- memory (host_mem.c) ------------------------------------------------------------------------ */

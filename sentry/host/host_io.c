@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <termios.h>
 #include <unistd.h>
@@ -180,4 +181,41 @@ void host_poll_dispatch(void)
         w->events = 0;
         w->ready(w, evs[i].events);
     }
+}
+
+/* -- the one timer ------------------------------------------------------------------------------------------------ */
+
+/* A timerfd in the same epoll set: waiting with a timeout would cost a clock look and a host timer a wait. */
+static struct host_watch timer_watch;
+static void (*timer_fired)(void);
+static uint64_t timer_at;
+
+static void timer_ready(struct host_watch *w, uint32_t events)
+{
+    uint64_t count;
+    (void)events;
+    (void)!read(w->fd, &count, sizeof(count));
+    timer_at = 0;
+    (void)host_watch_arm(w, EPOLLIN);
+    timer_fired();
+}
+
+int host_timer_init(void (*fired)(void))
+{
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    timer_fired = fired;
+    timer_at = 0;
+    int r = host_watch_init(&timer_watch, fd, timer_ready);
+    return r < 0 ? r : host_watch_arm(&timer_watch, EPOLLIN);
+}
+
+void host_timer_set(uint64_t ns)
+{
+    struct itimerspec its = {.it_value = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)}};
+    if (ns == timer_at)
+        return;
+    timer_at = ns;
+    (void)timerfd_settime(timer_watch.fd, TFD_TIMER_ABSTIME, &its, NULL);
 }

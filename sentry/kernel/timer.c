@@ -37,6 +37,12 @@ void timer_cancel(struct timer *tm)
     tm->armed = false;
 }
 
+uint64_t timer_next_expiry(void)
+{
+    struct rb_node *n = rb_first(&timers);
+    return n != NULL ? container_of(n, struct timer, node)->expires : UINT64_MAX;
+}
+
 int64_t timer_next_timeout(void)
 {
     struct rb_node *n = rb_first(&timers);

@@ -18,6 +18,8 @@ void timer_arm(struct timer *tm, uint64_t expires);
 void timer_cancel(struct timer *tm);
 /* ns until the first timer, 0 if due, -1 if none. */
 int64_t timer_next_timeout(void);
+/* When the first timer is due; UINT64_MAX: there is none. */
+uint64_t timer_next_expiry(void);
 void timer_run_expired(void);
 
 /* -- clocks (clock.c) ----------------------------------------------------------------------- */

@@ -14,15 +14,22 @@
 /* Host descriptors are looked at at least once in this many events, however busy the gate is. */
 enum { HOST_POLL_EVERY = 64 };
 
+/* Expiry becomes readiness of the host's timer, which host_poll_dispatch sees. */
+static void set_timer(void)
+{
+    uint64_t at = timer_next_expiry();
+    host_timer_set(at > UINT64_MAX / 2 ? 0 : MAX(at + kernel.boot_monotonic, 1ull));
+}
+
 void kernel_run(void)
 {
     unsigned busy = 0;
     dispatch_run_queue();
     while (!kernel.ended && kernel.fatal == NULL) {
         struct plat_event ev;
-        plat_ops->next_event(kernel.plat, host_poll_fd(), timer_next_timeout(), &ev);
+        set_timer();
+        plat_ops->next_event(kernel.plat, host_poll_fd(), -1, &ev);
         dispatch_event(&ev);
-        timer_run_expired();
         if (ev.kind == PLAT_EV_NONE) {
             busy = 0;
         } else if (++busy >= HOST_POLL_EVERY) {

@@ -31,7 +31,7 @@ RECORD = {
     "sentry": {
         "other": ("user", "pid", "mnt", "net", "ipc", "uts", "cgroup"),
         "caps": 0, "nnp": 1, "seccomp": "2", "dumpable": False, "empty_root": True,
-        "fds": {"null", "pipe", "socket", "eventpoll", "pidfd", "seccomp", "image", "memfd"}, "uids": 1,
+        "fds": {"null", "pipe", "socket", "eventpoll", "timerfd", "pidfd", "seccomp", "image", "memfd"}, "uids": 1,
     },
     "init": {
         "other": NAMESPACES, "sentry": ("user", "pid", "mnt", "ipc", "uts", "cgroup", "time"),
