@@ -56,7 +56,7 @@ static uint64_t argument(void)
     case 1:
         return rnd() % 16;
     case 2:
-        return rnd() % 4096;
+        return rnd() % 2 ? rnd() % 4096 : rnd() % 16 * 4096;
     case 3:
         return ~0ull - rnd() % 3 * 99;
     case 4:
@@ -64,7 +64,7 @@ static uint64_t argument(void)
     case 6:
         return (uint64_t)(uintptr_t)buf + rnd() % 64 * 64;
     case 7:
-        return (uint64_t)(uintptr_t)buf + BUF - rnd() % 16;
+        return (uint64_t)(uintptr_t)buf + (rnd() % 2 ? BUF - rnd() % 16 : rnd() % 16 * 4096);
     case 8:
         return 1ull << rnd() % 64;
     case 9:
