@@ -107,8 +107,11 @@ def check_size():
 
 def check_markers():
     words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+    conflict = re.compile(r"^(<{7}|>{7})( |$)")
     for path in sources(".c", ".h", ".S", ".sh", ".py", ".txt", ".cmake", ".def", ".md"):
         for number, line in enumerate(text(path).splitlines(), 1):
+            if conflict.match(line):
+                yield f"{path}:{number}", "an unresolved merge"
             if words.search(line):
                 yield f"{path}:{number}", "a marker instead of work done"
             if path.endswith((".c", ".h")) and re.match(r"\s*//", line):
