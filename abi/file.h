@@ -3,10 +3,10 @@
  * Files as the x86-64 Linux ABI shows them: open flags, stat and its relatives, descriptor
  * control, vectors. Values and layouts only. Pointers that the kernel follows are gaddr_t.
  */
+#include "lib/compiler.h"
+
 #include "abi/time.h"
 #include "abi/types.h"
-
-#include "lib/compiler.h"
 
 /* open(2) */
 #define LX_O_ACCMODE   03

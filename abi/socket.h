@@ -1,9 +1,9 @@
 #pragma once
 /* Sockets: AF_UNIX in full, of the other families only the names. */
+#include "lib/compiler.h"
+
 #include "abi/file.h"
 #include "abi/types.h"
-
-#include "lib/compiler.h"
 
 #define LX_AF_UNSPEC    0
 #define LX_AF_UNIX      1

@@ -3,9 +3,9 @@
  * The syscall list as a table for programs that describe calls rather than make them: --strace,
  * `sentry syscalls`, the documentation generator. Immutable.
  */
-#include "abi/syscall_kinds.h"
-
 #include "lib/compiler.h"
+
+#include "abi/syscall_kinds.h"
 
 struct syscall_desc {
     const char *name; /* NULL: no such number */

@@ -10,6 +10,7 @@
 #include "sentry/host/host.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/sys/strace.h"
 
 /* Host descriptors are looked at at least once in this many events, however busy the gate is. */
 enum { HOST_POLL_EVERY = 64 };
@@ -38,4 +39,6 @@ void kernel_run(void)
         }
         dispatch_run_queue();
     }
+    if (kernel.strace)
+        strace_finish();
 }

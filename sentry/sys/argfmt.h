@@ -4,11 +4,12 @@
  * calls and not tasks: guest memory comes through a reader, so tests can use a plain buffer.
  * Nothing here fails; what cannot be read or does not fit is shown as a number or cut.
  */
+#include "lib/compiler.h"
+
 #include "abi/syscall_kinds.h"
 #include "abi/types.h"
 
 #include "lib/buf.h"
-#include "lib/compiler.h"
 
 enum {
     ARGFMT_STR_MAX = 64, /* bytes of a string or buffer that are shown */

@@ -3,6 +3,8 @@
  * prefix; the table at the end says which kind uses which lists. Flags that contain others stand
  * before them (O_SYNC before O_DSYNC), because the first match takes its bits.
  */
+#include "lib/compiler.h"
+
 #include "abi/errno.h"
 #include "abi/file.h"
 #include "abi/futex.h"
@@ -19,7 +21,6 @@
 #include "abi/tty.h"
 #include "abi/wait.h"
 
-#include "lib/compiler.h"
 #include "sentry/sys/argfmt_private.h"
 
 #define N(name)                     \

@@ -1,6 +1,7 @@
 #pragma once
 /* Shared by the argfmt_*.c files: name tables and the formatters of structures. */
 #include "lib/compiler.h"
+
 #include "sentry/sys/argfmt.h"
 
 struct argfmt_name {

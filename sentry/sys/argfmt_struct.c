@@ -4,6 +4,8 @@
  * the members that say something. Kinds marked `out` run when the call has returned; after an error
  * they show the address only, since nothing was written.
  */
+#include "lib/compiler.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +16,6 @@
 #include "abi/socket.h"
 #include "abi/time.h"
 
-#include "lib/compiler.h"
 #include "sentry/sys/argfmt_private.h"
 
 /* True when the call failed and an output argument therefore holds nothing. */

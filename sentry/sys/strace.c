@@ -196,3 +196,13 @@ void strace_gone(struct task *t)
     kfree(s);
     t->strace = NULL;
 }
+
+void strace_finish(void)
+{
+    struct thread_group *tg;
+    struct task *t;
+    for (tg = thread_group_first(); tg != NULL; tg = thread_group_next(tg)) {
+        list_for_each_entry (t, &tg->threads, group_link)
+            strace_gone(t);
+    }
+}

@@ -17,3 +17,5 @@ void strace_exit(struct task *t, int64_t result);
 void strace_signal(struct task *t, const struct lx_siginfo *info);
 /* The task ends: prints a call that never returned as "= ?" and frees t->strace. */
 void strace_gone(struct task *t);
+/* The run is over: strace_gone for every task that is left. */
+void strace_finish(void);

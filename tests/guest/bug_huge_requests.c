@@ -1,8 +1,8 @@
 /* Absurd requests get an errno and nothing else happens. */
-#include "facts.h"
-
 #include <sys/mman.h>
 #include <sys/uio.h>
+
+#include "facts.h"
 
 static void try_map(const char *label, size_t len, int prot, int flags)
 {

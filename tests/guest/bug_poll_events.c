@@ -1,7 +1,7 @@
 /* poll must write back revents only: libraries compare the whole array. */
-#include "facts.h"
-
 #include <poll.h>
+
+#include "facts.h"
 
 int main(void)
 {
@@ -10,7 +10,8 @@ int main(void)
     NEED(pipe(p));
     close(p[1]);
     for (int round = 0; round < 4; round++) {
-        struct pollfd f[3] = {{p[0], (short)(POLLIN | 0x1000), 0}, {p[1], POLLIN, 0}, {-5, 0x7fff, 3}};
+        struct pollfd f[3] = {
+            {p[0], (short)(POLLIN | 0x1000), 0}, {p[1], POLLIN, 0}, {-5, 0x7fff, 3}};
         struct pollfd before[3];
         memcpy(before, f, sizeof(f));
         int n = poll(f, 3, 0);

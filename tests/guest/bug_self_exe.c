@@ -1,8 +1,9 @@
 /* /proc/self: exe after rename and removal, mem, environ, smaps_rollup; shared memory directory. */
-#include "facts.h"
-
 #include <semaphore.h>
+
 #include <sys/mman.h>
+
+#include "facts.h"
 
 static void copy_self(const char *to)
 {

@@ -1,9 +1,11 @@
-/* Calls under a storm of signals: close, dup, pipe and fork never fail with EINTR; nothing is lost. */
-#include "facts.h"
-
+/* Calls under a storm of signals: close, dup, pipe and fork never fail with EINTR; nothing is lost.
+ */
 #include <pthread.h>
+
 #include <sys/mman.h>
 #include <sys/time.h>
+
+#include "facts.h"
 
 static volatile sig_atomic_t hits;
 

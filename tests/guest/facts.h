@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What every guest program includes. A program prints facts, one a line, that must be the same natively
- * and in the sandbox: no addresses, pids, times. facts_start gives both the same surroundings: user
- * 65534, an empty working directory on a tmpfs, umask 022, a deadline.
+ * What every guest program includes. A program prints facts, one a line, that must be the same
+ * natively and in the sandbox: no addresses, pids, times. facts_start gives both the same
+ * surroundings: user 65534, an empty working directory on a tmpfs, umask 022, a deadline.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,6 +26,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -33,12 +36,11 @@
 #include <sys/types.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 static inline const char *errno_name(int e)
 {
     static char other[24];
+    /* clang-format off */
     switch (e) {
 #define NAME(x)                                                                                    \
     case x:                                                                                        \
@@ -57,6 +59,7 @@ static inline const char *errno_name(int e)
         NAME(EINPROGRESS); NAME(ECANCELED); NAME(EOWNERDEAD); NAME(ENOTRECOVERABLE);
         NAME(ETOOMANYREFS); NAME(EILSEQ); NAME(EBADMSG); NAME(ESHUTDOWN);
 #undef NAME
+    /* clang-format on */
     default:
         snprintf(other, sizeof(other), "errno %d", e);
         return other;
@@ -88,30 +91,30 @@ static inline void fact_result(const char *label, long r, int e, bool with_value
 }
 
 /* "label: ok" or "label: ENOENT" */
-#define FACT(label, expr)                                                                          \
-    do {                                                                                           \
-        errno = 0;                                                                                 \
-        long fact_r_ = (long)(expr);                                                               \
-        fact_result(label, fact_r_, errno, false);                                                 \
+#define FACT(label, expr)                          \
+    do {                                           \
+        errno = 0;                                 \
+        long fact_r_ = (long)(expr);               \
+        fact_result(label, fact_r_, errno, false); \
     } while (0)
 /* the same with the number instead of ok */
-#define VALUE(label, expr)                                                                         \
-    do {                                                                                           \
-        errno = 0;                                                                                 \
-        long fact_r_ = (long)(expr);                                                               \
-        fact_result(label, fact_r_, errno, true);                                                  \
+#define VALUE(label, expr)                        \
+    do {                                          \
+        errno = 0;                                \
+        long fact_r_ = (long)(expr);              \
+        fact_result(label, fact_r_, errno, true); \
     } while (0)
 #define YES(label, expr) say("%s: %s", label, (expr) ? "yes" : "no")
 
 /* A step that must work for the rest to make sense. */
-#define NEED(expr)                                                                                 \
-    ({                                                                                             \
-        long need_r_ = (long)(expr);                                                               \
-        if (need_r_ < 0) {                                                                         \
-            say("line %d: %s: %s", __LINE__, #expr, errno_name(errno));                            \
-            exit(98);                                                                              \
-        }                                                                                          \
-        need_r_;                                                                                   \
+#define NEED(expr)                                                      \
+    ({                                                                  \
+        long need_r_ = (long)(expr);                                    \
+        if (need_r_ < 0) {                                              \
+            say("line %d: %s: %s", __LINE__, #expr, errno_name(errno)); \
+            exit(98);                                                   \
+        }                                                               \
+        need_r_;                                                        \
     })
 
 static inline int make_file(const char *name, const char *text)

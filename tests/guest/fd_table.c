@@ -1,8 +1,8 @@
 /* The descriptor table: dup, fcntl, close-on-exec, close_range, limits of numbers. */
-#include "facts.h"
-
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+
+#include "facts.h"
 
 static bool is_open(int fd)
 {
@@ -60,9 +60,18 @@ int main(int argc, char **argv)
     VALUE("flag", fcntl(a, F_GETFD));
     FACT("unknown fcntl", fcntl(a, 9999));
     FACT("fcntl of a bad descriptor", fcntl(99, F_GETFL));
-    FACT("close twice", ({ int d = dup(a); close(d); close(d); }));
+    FACT("close twice", ({
+             int d = dup(a);
+             close(d);
+             close(d);
+         }));
     FACT("ioctl TCGETS of a file", ioctl(a, 0x5401, &(char[64]){0}));
-    VALUE("FIONREAD of a file", ({ int n = 0; lseek(a, 2, SEEK_SET); ioctl(a, FIONREAD, &n); n; }));
+    VALUE("FIONREAD of a file", ({
+              int n = 0;
+              lseek(a, 2, SEEK_SET);
+              ioctl(a, FIONREAD, &n);
+              n;
+          }));
 
     pid_t pid = NEED(fork());
     if (pid == 0) {

@@ -1,8 +1,8 @@
 /* Modes, owners, times, stat and statx, access. */
-#include "facts.h"
-
 #include <linux/stat.h>
 #include <sys/time.h>
+
+#include "facts.h"
 
 static unsigned mode_of(const char *name)
 {
@@ -58,8 +58,8 @@ int main(void)
     YES("same inode", sx.stx_ino == st.st_ino);
     YES("same size", sx.stx_size == (uint64_t)st.st_size);
     YES("same mode", sx.stx_mode == st.st_mode);
-    YES("same mtime", sx.stx_mtime.tv_sec == st.st_mtim.tv_sec &&
-                          sx.stx_mtime.tv_nsec == st.st_mtim.tv_nsec);
+    YES("same mtime",
+        sx.stx_mtime.tv_sec == st.st_mtim.tv_sec && sx.stx_mtime.tv_nsec == st.st_mtim.tv_nsec);
     YES("basic stats were given", (sx.stx_mask & STATX_BASIC_STATS) == STATX_BASIC_STATS);
     FACT("statx with both sync types",
          syscall(SYS_statx, AT_FDCWD, "f", 0x6000, STATX_BASIC_STATS, &sx));

@@ -1,8 +1,8 @@
 /* sendfile, copy_file_range, splice, tee, vmsplice. */
-#include "facts.h"
-
 #include <sys/sendfile.h>
 #include <sys/uio.h>
+
+#include "facts.h"
 
 static void show(const char *label, int fd)
 {
@@ -43,7 +43,10 @@ int main(void)
     VALUE("copy_file_range", copy_file_range(a, &in, b, &out, 4, 0));
     say("offsets %ld %ld", (long)in, (long)out);
     show("b", b);
-    VALUE("copy_file_range at the end", ({ in = 100; copy_file_range(a, &in, b, &out, 4, 0); }));
+    VALUE("copy_file_range at the end", ({
+              in = 100;
+              copy_file_range(a, &in, b, &out, 4, 0);
+          }));
     FACT("copy_file_range flags", copy_file_range(a, &in, b, &out, 4, 1));
     FACT("copy_file_range of a pipe", copy_file_range(p[0], NULL, b, NULL, 4, 0));
     in = 0;

@@ -1,8 +1,8 @@
 /* guest: glibc-only */
 /* Positions, holes, truncation, append, vectors. */
-#include "facts.h"
-
 #include <sys/uio.h>
+
+#include "facts.h"
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* Directories: reading them whole and in small pieces, while they change; current directory. */
-#include "facts.h"
-
 #include <dirent.h>
+
+#include "facts.h"
 
 struct entry {
     uint64_t ino;

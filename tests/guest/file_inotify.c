@@ -1,9 +1,9 @@
 /* inotify: which events which operation raises. */
-#include "facts.h"
-
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+
+#include "facts.h"
 
 static int in;
 
@@ -12,11 +12,20 @@ static const char *mask_text(uint32_t m)
     static const struct {
         uint32_t bit;
         const char *name;
-    } names[] = {{IN_ACCESS, "ACCESS"}, {IN_MODIFY, "MODIFY"}, {IN_ATTRIB, "ATTRIB"},
-                 {IN_CLOSE_WRITE, "CLOSE_WRITE"}, {IN_CLOSE_NOWRITE, "CLOSE_NOWRITE"},
-                 {IN_OPEN, "OPEN"}, {IN_MOVED_FROM, "MOVED_FROM"}, {IN_MOVED_TO, "MOVED_TO"},
-                 {IN_CREATE, "CREATE"}, {IN_DELETE, "DELETE"}, {IN_DELETE_SELF, "DELETE_SELF"},
-                 {IN_MOVE_SELF, "MOVE_SELF"}, {IN_IGNORED, "IGNORED"}, {IN_ISDIR, "ISDIR"},
+    } names[] = {{IN_ACCESS, "ACCESS"},
+                 {IN_MODIFY, "MODIFY"},
+                 {IN_ATTRIB, "ATTRIB"},
+                 {IN_CLOSE_WRITE, "CLOSE_WRITE"},
+                 {IN_CLOSE_NOWRITE, "CLOSE_NOWRITE"},
+                 {IN_OPEN, "OPEN"},
+                 {IN_MOVED_FROM, "MOVED_FROM"},
+                 {IN_MOVED_TO, "MOVED_TO"},
+                 {IN_CREATE, "CREATE"},
+                 {IN_DELETE, "DELETE"},
+                 {IN_DELETE_SELF, "DELETE_SELF"},
+                 {IN_MOVE_SELF, "MOVE_SELF"},
+                 {IN_IGNORED, "IGNORED"},
+                 {IN_ISDIR, "ISDIR"},
                  {IN_Q_OVERFLOW, "OVERFLOW"}};
     static char text[128];
     text[0] = 0;

@@ -1,7 +1,7 @@
 /* flock, POSIX locks, open-file-description locks. */
-#include "facts.h"
-
 #include <sys/file.h>
+
+#include "facts.h"
 
 static int lock(int fd, int cmd, int type, off_t start, off_t len)
 {
@@ -20,7 +20,9 @@ static void probe(const char *label, int fd, int cmd, off_t start, off_t len)
     else
         say("%s: %s from %ld length %ld owner %s", label, fl.l_type == F_RDLCK ? "read" : "write",
             (long)fl.l_start, (long)fl.l_len,
-            fl.l_pid == getppid() ? "parent" : fl.l_pid == -1 ? "-1" : "other");
+            fl.l_pid == getppid() ? "parent"
+            : fl.l_pid == -1      ? "-1"
+                                  : "other");
 }
 
 static void in_child(void (*fn)(int), int fd)

@@ -1,7 +1,7 @@
 /* link, unlink, rename, symlink, readlink: what is allowed and what is left behind. */
-#include "facts.h"
-
 #include <linux/fs.h>
+
+#include "facts.h"
 
 static int rename2(const char *a, const char *b, unsigned flags)
 {
@@ -42,7 +42,11 @@ int main(void)
 
     FACT("rename replaces", rename("a", "b"));
     VALUE("old name", links("a"));
-    VALUE("new name has size", ({ struct stat st; stat("b", &st); st.st_size; }));
+    VALUE("new name has size", ({
+              struct stat st;
+              stat("b", &st);
+              st.st_size;
+          }));
     FACT("rename file onto directory", rename("b", "d1"));
     FACT("rename directory onto file", rename("d1", "b"));
     FACT("rename directory onto empty directory", rename("d2/sub", "d1"));
@@ -57,7 +61,11 @@ int main(void)
     FACT("RENAME_NOREPLACE existing", rename2("a", "b", RENAME_NOREPLACE));
     FACT("RENAME_NOREPLACE new", rename2("a", "n", RENAME_NOREPLACE));
     FACT("RENAME_EXCHANGE", rename2("n", "d1", RENAME_EXCHANGE));
-    YES("names were exchanged", ({ struct stat st; stat("n", &st); S_ISDIR(st.st_mode); }));
+    YES("names were exchanged", ({
+            struct stat st;
+            stat("n", &st);
+            S_ISDIR(st.st_mode);
+        }));
     FACT("RENAME_EXCHANGE missing", rename2("n", "missing", RENAME_EXCHANGE));
     FACT("both flags", rename2("n", "d1", RENAME_EXCHANGE | RENAME_NOREPLACE));
     FACT("unknown flag", rename2("n", "d1", 0x100));
@@ -70,7 +78,11 @@ int main(void)
     say("text: %.3s", buf);
     FACT("readlink size 0", readlink("s", buf, 0));
     FACT("readlink of a file", readlink("b", buf, sizeof(buf)));
-    VALUE("lstat size of a link", ({ struct stat st; lstat("s", &st); st.st_size; }));
+    VALUE("lstat size of a link", ({
+              struct stat st;
+              lstat("s", &st);
+              st.st_size;
+          }));
     FACT("hard link to a link", link("s", "s3"));
     VALUE("readlink of it", readlink("s3", buf, sizeof(buf)));
     FACT("linkat with AT_SYMLINK_FOLLOW of a dangling link",

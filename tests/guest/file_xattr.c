@@ -1,7 +1,7 @@
 /* Extended attributes on a tmpfs. */
-#include "facts.h"
-
 #include <sys/xattr.h>
+
+#include "facts.h"
 
 static int by_text(const void *a, const void *b)
 {
@@ -54,7 +54,10 @@ int main(void)
     FACT("remove", removexattr("f", "user.a"));
     FACT("remove again", removexattr("f", "user.a"));
     FACT("missing file", setxattr("missing", "user.a", "x", 1, 0));
-    FACT("get without permission", ({ chmod("f", 0); getxattr("f", "user.test", buf, 8); }));
+    FACT("get without permission", ({
+             chmod("f", 0);
+             getxattr("f", "user.test", buf, 8);
+         }));
     remove_work_dir();
     return 0;
 }

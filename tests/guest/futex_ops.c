@@ -1,13 +1,15 @@
 /* futex(2): wait, wake, requeue, bitsets, wake-op, time-outs; robust lists. */
-#include "facts.h"
+#include <pthread.h>
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sys/mman.h>
+
+#include "facts.h"
 
 static uint32_t word, word2;
 
-static long futex(uint32_t *u, int op, uint32_t val, const void *timeout, uint32_t *u2, uint32_t val3)
+static long futex(uint32_t *u, int op, uint32_t val, const void *timeout, uint32_t *u2,
+                  uint32_t val3)
 {
     return syscall(SYS_futex, u, op, val, timeout, u2, val3);
 }

@@ -1,7 +1,6 @@
 /* getrandom, uname, sysinfo, prctl, ids, capabilities, scheduling, personality. */
-#include "facts.h"
-
 #include <sched.h>
+
 #include <sys/auxv.h>
 #include <sys/fsuid.h>
 #include <sys/personality.h>
@@ -9,6 +8,8 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+
+#include "facts.h"
 
 struct cap_header {
     uint32_t version;
@@ -83,10 +84,13 @@ int main(void)
     FACT("chroot", chroot("/"));
 
     VALUE("scheduler", sched_getscheduler(0));
-    FACT("SCHED_FIFO", sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}));
-    FACT("SCHED_BATCH", sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){.sched_priority = 0}));
+    FACT("SCHED_FIFO",
+         sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}));
+    FACT("SCHED_BATCH",
+         sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){.sched_priority = 0}));
     FACT("bad policy", sched_setscheduler(0, 99, &(struct sched_param){.sched_priority = 0}));
-    FACT("bad priority", sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 5}));
+    FACT("bad priority",
+         sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 5}));
     say("priorities %d %d %d", sched_get_priority_max(SCHED_FIFO),
         sched_get_priority_min(SCHED_FIFO), sched_get_priority_max(SCHED_OTHER));
     cpu_set_t set;

@@ -1,8 +1,8 @@
 /* Resource limits: rules of setrlimit, and what crossing them does. */
-#include "facts.h"
-
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+#include "facts.h"
 
 static int set(int what, rlim_t soft, rlim_t hard)
 {

@@ -1,10 +1,10 @@
 /* System V shared memory, semaphores and message queues. */
-#include "facts.h"
-
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+
+#include "facts.h"
 
 union semun {
     int val;

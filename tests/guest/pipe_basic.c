@@ -1,8 +1,9 @@
 /* Pipes and FIFOs: end of file, EPIPE, nonblocking, atomic writes, capacity, poll. */
-#include "facts.h"
-
 #include <poll.h>
+
 #include <sys/ioctl.h>
+
+#include "facts.h"
 
 static volatile sig_atomic_t sigpipes;
 

@@ -1,7 +1,7 @@
 /* epoll: level, edge and one-shot; changes, nesting, closed and duplicated descriptors. */
-#include "facts.h"
-
 #include <sys/epoll.h>
+
+#include "facts.h"
 
 static int ep;
 
@@ -107,7 +107,10 @@ int main(void)
     VALUE("wait for an event", epoll_wait(ep, &ev, 1, 5000));
     say("data %lu", (unsigned long)ev.data.u64);
     say_end("child", pid);
-    VALUE("time-out", ({ NEED(read(p[0], &c, 1)); epoll_wait(ep, &ev, 1, 20); }));
+    VALUE("time-out", ({
+              NEED(read(p[0], &c, 1));
+              epoll_wait(ep, &ev, 1, 20);
+          }));
     struct timespec ts = {0, 1000000};
     VALUE("epoll_pwait2", syscall(441, ep, &ev, 1, &ts, NULL, 8));
     for (int i = 0; i < 3; i++) {

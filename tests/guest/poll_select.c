@@ -1,10 +1,11 @@
 /* poll, ppoll, select, eventfd. */
-#include "facts.h"
-
 #include <poll.h>
+
 #include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/time.h>
+
+#include "facts.h"
 
 static void on_usr1(int signo)
 {
@@ -19,8 +20,8 @@ int main(void)
     sigset_t set, none;
     facts_start();
     NEED(pipe(p));
-    struct pollfd fds[4] = {{p[0], POLLIN, 0x7f}, {p[1], POLLOUT, 0}, {-1, POLLIN, 0x7f},
-                            {99, POLLIN | POLLOUT, 0}};
+    struct pollfd fds[4] = {
+        {p[0], POLLIN, 0x7f}, {p[1], POLLOUT, 0}, {-1, POLLIN, 0x7f}, {99, POLLIN | POLLOUT, 0}};
     VALUE("poll", poll(fds, 4, 0));
     say("revents %x %x %x %x", fds[0].revents, fds[1].revents, fds[2].revents, fds[3].revents);
     say("events unchanged %x %x %x %x", fds[0].events, fds[1].events, fds[2].events, fds[3].events);

@@ -1,10 +1,11 @@
 /* clone: flags that must go together, shared tables, ids written, clone3, unshare. */
-#include "facts.h"
-
-#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
+
+#include <linux/sched.h>
 #include <sys/mman.h>
+
+#include "facts.h"
 
 static long raw_clone(unsigned long flags, void *stack, int *ptid, int *ctid)
 {
@@ -61,8 +62,8 @@ int main(void)
     NEED(getcwd(after, sizeof(after)) ? 0 : -1);
     say("memory %d cwd same %d fd open %d umask %03o", value, strcmp(before, after) == 0,
         fcntl(100, F_GETFD) >= 0, umask(022));
-    pid = NEED(clone(child_fs, stack + sizeof(stack), CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD,
-                     NULL));
+    pid = NEED(
+        clone(child_fs, stack + sizeof(stack), CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, NULL));
     say_end("all shared", (pid_t)pid);
     NEED(getcwd(after, sizeof(after)) ? 0 : -1);
     say("memory %d cwd \"%s\" fd open %d umask %03o", value, after, fcntl(100, F_GETFD) >= 0,

@@ -1,8 +1,8 @@
 /* execve: arguments, environment, auxv, scripts, errors, what survives. */
-#include "facts.h"
-
 #include <sys/auxv.h>
 #include <sys/mman.h>
+
+#include "facts.h"
 
 extern char **environ;
 
@@ -106,7 +106,8 @@ int main(int argc, char **argv)
     close(make_file("empty", ""));
     chmod("empty", 0755);
     run("empty file", "empty", none, none);
-    close(make_file("shortelf", "\x7f" "ELF\x02\x01\x01"));
+    close(make_file("shortelf", "\x7f"
+                                "ELF\x02\x01\x01"));
     chmod("shortelf", 0755);
     run("cut ELF header", "shortelf", none, none);
     close(make_file("script", "#! /bin/echo  one two \n"));

@@ -1,9 +1,9 @@
 /* fork, vfork, exit codes, zombies, orphans, what a child inherits. */
-#include "facts.h"
-
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/times.h>
+
+#include "facts.h"
 
 static int shared_by_vfork;
 

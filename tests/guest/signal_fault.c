@@ -1,9 +1,11 @@
-/* Signals from the thread's own instructions: number, code, address; what happens when they are blocked. */
-#include "facts.h"
-
+/* Signals from the thread's own instructions: number, code, address; what happens when they are
+ * blocked. */
 #include <setjmp.h>
-#include <sys/mman.h>
 #include <ucontext.h>
+
+#include <sys/mman.h>
+
+#include "facts.h"
 
 static sigjmp_buf env;
 static siginfo_t info;
@@ -19,18 +21,20 @@ static void on_fault(int signo, siginfo_t *si, void *p)
     siglongjmp(env, 1);
 }
 
-#define FAULT(label, where, stmt)                                                                  \
-    do {                                                                                           \
-        memset(&info, 0, sizeof(info));                                                            \
-        if (sigsetjmp(env, 1) == 0) {                                                              \
-            stmt;                                                                                  \
-            say("%s: no fault", label);                                                            \
-        } else {                                                                                   \
-            say("%s: signal %d code %d address %s trap %lu err %lu", label, info.si_signo,         \
-                info.si_code,                                                                      \
-                (void *)(where) == info.si_addr ? "right" : info.si_addr ? "other" : "0", trap,    \
-                err);                                                                              \
-        }                                                                                          \
+#define FAULT(label, where, stmt)                                                          \
+    do {                                                                                   \
+        memset(&info, 0, sizeof(info));                                                    \
+        if (sigsetjmp(env, 1) == 0) {                                                      \
+            stmt;                                                                          \
+            say("%s: no fault", label);                                                    \
+        } else {                                                                           \
+            say("%s: signal %d code %d address %s trap %lu err %lu", label, info.si_signo, \
+                info.si_code,                                                              \
+                (void *)(where) == info.si_addr ? "right"                                  \
+                : info.si_addr                  ? "other"                                  \
+                                                : "0",                                                      \
+                trap, err);                                                                \
+        }                                                                                  \
     } while (0)
 
 static void in_child(const char *label, void (*fn)(void))

@@ -1,9 +1,9 @@
 /* Running handlers: nesting, SA_NODEFER, SA_RESETHAND, alternate stacks, registers intact. */
-#include "facts.h"
-
 #include <immintrin.h>
 #include <setjmp.h>
 #include <ucontext.h>
+
+#include "facts.h"
 
 static volatile sig_atomic_t depth, max_depth, runs, seen_mask;
 static char stack_area[65536];
@@ -103,8 +103,8 @@ int main(void)
 
     stack_t ss = {.ss_sp = stack_area, .ss_size = sizeof(stack_area)}, old;
     FACT("stack too small", sigaltstack(&(stack_t){.ss_sp = stack_area, .ss_size = 100}, NULL));
-    FACT("bad flags", sigaltstack(&(stack_t){.ss_sp = stack_area, .ss_size = 65536, .ss_flags = 8},
-                                  NULL));
+    FACT("bad flags",
+         sigaltstack(&(stack_t){.ss_sp = stack_area, .ss_size = 65536, .ss_flags = 8}, NULL));
     FACT("sigaltstack", sigaltstack(&ss, &old));
     say("it was disabled before: %d", old.ss_flags == SS_DISABLE);
     set_handler(SIGUSR1, alt, SA_ONSTACK);

@@ -1,14 +1,15 @@
 /* Which calls end with EINTR and which are restarted, with and without SA_RESTART. */
-#include "facts.h"
-
 #include <poll.h>
+
+#include <linux/futex.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <linux/futex.h>
+
+#include "facts.h"
 
 static int data_pipe[2], efd, epfd, sv[2];
 static uint32_t futex_word;
@@ -155,12 +156,12 @@ int main(void)
         const char *name;
         long (*fn)(void);
     } calls[] = {
-        {"read of a pipe", do_read}, {"recv", do_recv},
-        {"waitpid", do_wait},        {"poll", do_poll},
-        {"select", do_select},       {"epoll_wait", do_epoll},
-        {"nanosleep", do_nanosleep}, {"pause", do_pause},
+        {"read of a pipe", do_read},   {"recv", do_recv},
+        {"waitpid", do_wait},          {"poll", do_poll},
+        {"select", do_select},         {"epoll_wait", do_epoll},
+        {"nanosleep", do_nanosleep},   {"pause", do_pause},
         {"sigsuspend", do_sigsuspend}, {"sigtimedwait", do_sigtimedwait},
-        {"futex wait", do_futex},    {"flock", do_flock},
+        {"futex wait", do_futex},      {"flock", do_flock},
         {"fcntl lock", do_fcntl_lock},
     };
     facts_start();

@@ -1,8 +1,9 @@
 /* sigsuspend, sigtimedwait, signalfd, SIGCHLD details. */
-#include "facts.h"
-
 #include <poll.h>
+
 #include <sys/signalfd.h>
+
+#include "facts.h"
 
 static volatile sig_atomic_t got;
 

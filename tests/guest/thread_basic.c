@@ -1,8 +1,8 @@
 /* Threads: create, join, mutex, condition, thread-local data, cancellation, signals to threads. */
-#include "facts.h"
-
 #include <pthread.h>
 #include <semaphore.h>
+
+#include "facts.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -144,8 +144,7 @@ int main(void)
     kill(getpid(), SIGUSR1);
     while (sem_wait(&sem) < 0)
         ;
-    say("kill went to the thread that does not block it: %d",
-        pthread_equal(hit_thread, t[0]) != 0);
+    say("kill went to the thread that does not block it: %d", pthread_equal(hit_thread, t[0]) != 0);
     pthread_cancel(t[0]);
     pthread_join(t[0], NULL);
 

@@ -1,7 +1,7 @@
 /* The end of threads and groups: main thread first, exit_group, execve and fork from a thread. */
-#include "facts.h"
-
 #include <pthread.h>
+
+#include "facts.h"
 
 static void *late(void *arg)
 {

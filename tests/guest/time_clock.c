@@ -1,8 +1,8 @@
 /* Clocks and sleeping. */
-#include "facts.h"
-
 #include <sys/time.h>
 #include <sys/timex.h>
+
+#include "facts.h"
 
 static int64_t now(clockid_t id)
 {
@@ -77,8 +77,8 @@ int main(void)
     ts = (struct timespec){0, 1};
     say("absolute sleep in the past: %d",
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL));
-    say("sleep on a bad clock: %s", errno_name(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0,
-                                                               &(struct timespec){0, 1}, NULL)));
+    say("sleep on a bad clock: %s",
+        errno_name(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &(struct timespec){0, 1}, NULL)));
     a = now(CLOCK_PROCESS_CPUTIME_ID);
     for (volatile int i = 0; i < 20000000; i++)
         ;

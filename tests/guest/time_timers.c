@@ -1,9 +1,10 @@
 /* setitimer, alarm, POSIX timers, timerfd. */
-#include "facts.h"
-
 #include <poll.h>
+
 #include <sys/time.h>
 #include <sys/timerfd.h>
+
+#include "facts.h"
 
 static volatile sig_atomic_t ticks, last_code, last_value;
 
@@ -39,7 +40,8 @@ int main(void)
     it = (struct itimerval){{0, 0}, {0, 0}};
     setitimer(ITIMER_REAL, &it, &old);
     say("old interval %ld", (long)old.it_interval.tv_usec);
-    FACT("bad microseconds", setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 1000000}}, NULL));
+    FACT("bad microseconds",
+         setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 1000000}}, NULL));
     FACT("bad timer", setitimer(7, &it, NULL));
     alarm(100);
     VALUE("alarm returns the rest", alarm(0));
@@ -50,8 +52,8 @@ int main(void)
         ;
     say("virtual timer: %d", ticks);
 
-    struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1,
-                          .sigev_value.sival_int = 33};
+    struct sigevent ev = {
+        .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_int = 33};
     FACT("timer_create", timer_create(CLOCK_MONOTONIC, &ev, &t));
     ticks = 0;
     FACT("timer_settime", timer_settime(t, 0, &its, NULL));
@@ -99,8 +101,8 @@ int main(void)
     timerfd_gettime(fd, &cur);
     say("interval %ld", cur.it_interval.tv_nsec);
     its = (struct itimerspec){{0, 0}, {1, 0}}; /* long ago */
-    FACT("absolute in the past", timerfd_settime(fd, TFD_TIMER_ABSTIME,
-                                                 &(struct itimerspec){{0, 0}, {0, 1}}, NULL));
+    FACT("absolute in the past",
+         timerfd_settime(fd, TFD_TIMER_ABSTIME, &(struct itimerspec){{0, 0}, {0, 1}}, NULL));
     VALUE("fires at once", poll(&p, 1, 1000));
     VALUE("read", read(fd, &n, 8));
     say("once: %d", (int)n);

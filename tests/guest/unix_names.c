@@ -1,10 +1,11 @@
 /* AF_UNIX stream and seqpacket sockets: names, connect, shutdown, errors, options. */
-#include "facts.h"
-
 #include <poll.h>
+
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+
+#include "facts.h"
 
 static socklen_t name(struct sockaddr_un *un, const char *text)
 {
@@ -150,10 +151,16 @@ int main(void)
     VALUE("records are kept apart", read(sv[1], buf, 64));
     VALUE("a short read drops the rest", read(sv[1], buf, 2));
     FACT("nothing left", recv(sv[1], buf, 64, MSG_DONTWAIT));
-    FACT("getpeername", ({ len = sizeof(un); getpeername(sv[0], (struct sockaddr *)&un, &len); }));
+    FACT("getpeername", ({
+             len = sizeof(un);
+             getpeername(sv[0], (struct sockaddr *)&un, &len);
+         }));
     FACT("getpeername unconnected", getpeername(l, (struct sockaddr *)&un, &len));
     FACT("send unconnected", send(sock(SOCK_STREAM), "x", 1, MSG_NOSIGNAL));
-    FACT("recv of a pipe", ({ pipe(sv); recv(sv[0], buf, 1, 0); }));
+    FACT("recv of a pipe", ({
+             pipe(sv);
+             recv(sv[0], buf, 1, 0);
+         }));
     remove_work_dir();
     return 0;
 }

@@ -1,8 +1,8 @@
 /* Datagrams, passing of descriptors and credentials, truncation, vectors of messages. */
-#include "facts.h"
-
 #include <sys/socket.h>
 #include <sys/un.h>
+
+#include "facts.h"
 
 static int send_fds(int s, const int *fds, int n, const char *text)
 {
@@ -11,7 +11,9 @@ static int send_fds(int s, const int *fds, int n, const char *text)
         char space[CMSG_SPACE(sizeof(int) * 260)];
     } c;
     struct iovec iov = {(void *)text, strlen(text)};
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &c,
+    struct msghdr m = {.msg_iov = &iov,
+                       .msg_iovlen = 1,
+                       .msg_control = &c,
                        .msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)n)};
     memset(&c, 0, sizeof(c));
     c.h = (struct cmsghdr){CMSG_LEN(sizeof(int) * (size_t)n), SOL_SOCKET, SCM_RIGHTS};
@@ -29,8 +31,8 @@ static int receive(int s, char *buf, size_t len, size_t room, int flags)
 {
     static struct iovec iov;
     iov = (struct iovec){buf, len};
-    got = (struct msghdr){.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-                          .msg_controllen = room};
+    got = (struct msghdr){
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = room};
     return (int)recvmsg(s, &got, flags);
 }
 
