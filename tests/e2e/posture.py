@@ -184,8 +184,8 @@ def monitor_of(process):
         if process.poll() is not None:
             return None
         roles = find(process.pid)
-        if list(roles.values()).count("guest") >= 5:
-            time.sleep(0.3)
+        if list(roles.values()).count("guest") >= 3:
+            time.sleep(0.5)
             return process.pid
         time.sleep(0.1)
     return process.pid
