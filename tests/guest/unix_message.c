@@ -1,3 +1,4 @@
+/* guest: glibc-only */
 /* Datagrams, packets, control messages: descriptors, credentials, truncation, many at once. */
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+/* guest: glibc-only */
 /* Datagrams, passing of descriptors and credentials, truncation, vectors of messages. */
 #include <sys/socket.h>
 #include <sys/un.h>
