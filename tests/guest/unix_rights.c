@@ -17,7 +17,9 @@ static int send_fds(int s, const int *fds, int n, const char *text)
                        .msg_control = &c,
                        .msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)n)};
     memset(&c, 0, sizeof(c));
-    c.h = (struct cmsghdr){CMSG_LEN(sizeof(int) * (size_t)n), SOL_SOCKET, SCM_RIGHTS};
+    c.h = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int) * (size_t)n),
+                           .cmsg_level = SOL_SOCKET,
+                           .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&c.h), fds, sizeof(int) * (size_t)n);
     return (int)sendmsg(s, &m, 0);
 }
