@@ -170,7 +170,7 @@ int report_write(const struct report *r, const struct boot *b, struct error *err
 {
     json_t *o = report_json(r, b);
     bool line = strcmp(b->report_path, "-") == 0;
-    char *text = json_dumps(o, line ? JSON_COMPACT : JSON_INDENT(2));
+    char *text = json_dumps(o, (line ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(12));
     int rc = 0;
 
     json_decref(o);
