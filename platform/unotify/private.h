@@ -122,6 +122,7 @@ enum spare_state {
 /* An address space with its first thread, made in advance while the sentry waits anyway. */
 struct spare {
     enum spare_state state;
+    bool asked; /* an address space was taken before */
     bool wanted;
     struct plat_as *as;
     struct host_call call;

@@ -3,7 +3,8 @@
  * than everything else the platform does for it. So one is made in advance, in steps that never
  * wait: the zygote is told to fork, later the helper is told to clone the first thread, and
  * listener.c notes what became of it whenever the notifications come by. The next one is begun when
- * the last was taken.
+ * the last was taken. A program that never executes another does not pay for one: the first address space, that of
+ * the program itself, does not count.
  */
 #include "abi/errno.h"
 
@@ -131,7 +132,8 @@ struct plat_as *spare_take(struct plat *p)
     if (s->state != SPARE_READY) {
         if (s->state != SPARE_NONE)
             plat_fatal(p, "the zygote does not answer");
-        s->wanted = true;
+        s->wanted = s->asked;
+        s->asked = true;
         return NULL;
     }
     as = s->as;
