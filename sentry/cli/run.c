@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,7 +45,8 @@ struct run {
     struct sandbox sb;
     struct cgroup cg;
     struct terminal term;
-    bool started, ended, wall_limit, oom;
+    int gofer_fd; /* pidfd: the gofer's end ends the run */
+    bool started, ended, wall_limit, gofer_dead, oom;
     uint64_t begin_ns, start_ns, end_ns, deadline, memory_peak;
     struct boot_message last;
     int sentry_status;
@@ -97,15 +99,22 @@ static void ask_to_end(struct run *r)
 static void monitor_loop(struct run *r)
 {
     for (;;) {
-        struct pollfd p[2] = {{.fd = r->sb.control, .events = POLLIN},
-                              {.fd = terminal_signal_fd(&r->term), .events = POLLIN}};
-        int n = poll(p, 2, timeout_ms(r));
+        struct pollfd p[3] = {{.fd = r->sb.control, .events = POLLIN},
+                              {.fd = terminal_signal_fd(&r->term), .events = POLLIN},
+                              {.fd = r->gofer_fd, .events = POLLIN}};
+        int n = poll(p, 3, timeout_ms(r));
         if (n < 0 && errno != EINTR)
             return;
         if (n > 0 && p[1].revents != 0)
             terminal_forward_size(&r->term, r->sb.control);
-        if (n > 0 && p[0].revents != 0 && !receive(r))
+        if (n > 0 && p[0].revents != 0) {
+            if (!receive(r))
+                return;
+        } else if (n > 0 && p[2].revents != 0) {
+            /* Not at the sentry's hang-up, which comes with its last message. */
+            r->gofer_dead = true;
             return;
+        }
         if (r->started && r->deadline != 0 && now_ns() >= r->deadline) {
             ask_to_end(r);
             return;
@@ -162,6 +171,8 @@ static void internal_text(const struct run *r, char *buf, size_t cap)
 {
     if (r->ended && r->last.text[0] != '\0')
         (void)snprintf(buf, cap, "internal error: %s", r->last.text);
+    else if (r->gofer_dead)
+        (void)snprintf(buf, cap, "internal error: the image server ended");
     else if (WIFSIGNALED(r->sentry_status))
         (void)snprintf(buf, cap, "internal error: the sentry was killed by signal %d",
                        WTERMSIG(r->sentry_status));
@@ -272,7 +283,7 @@ static int start_failed(struct run *r, const struct error *err)
 
 static void end_sandbox(struct run *r)
 {
-    bool waits = !r->ended && !r->wall_limit;
+    bool waits = !r->ended && !r->wall_limit && !r->gofer_dead;
     cgroup_kill(&r->cg);
     if (waits) {
         /* The socket closed first: the sentry is ending by itself. */
@@ -289,7 +300,7 @@ static void end_sandbox(struct run *r)
 
 static int run_boot(struct boot *b)
 {
-    struct run r = {.b = b, .sb = {.control = -1}, .cg = {.janitor = -1}, .begin_ns = now_ns()};
+    struct run r = {.b = b, .sb = {.control = -1}, .cg = {.janitor = -1}, .gofer_fd = -1, .begin_ns = now_ns()};
     struct error err;
 
     error_init(&err);
@@ -306,7 +317,10 @@ static int run_boot(struct boot *b)
         return start_failed(&r, &err);
     }
     terminal_forward_size(&r.term, r.sb.control);
+    r.gofer_fd = (int)syscall(SYS_pidfd_open, r.sb.gofer, 0);
     monitor_loop(&r);
+    if (r.gofer_fd >= 0)
+        (void)close(r.gofer_fd);
     end_sandbox(&r);
     terminal_end(&r.term);
     int code = finish(&r);

@@ -42,12 +42,14 @@ for victim in monitor sentry gofer; do
     sentry) target=$(for p in $(cat /proc/"$monitor"/task/*/children); do grep -qx sentry "/proc/$p/comm" && echo "$p"; done | head -1) ;;
     esac
     kill -KILL "$target"
-    wait "$monitor" 2>/dev/null
+    # Before anything waits for the monitor: the wall limit would end the run too, much later.
     if wait_gone "${pids[@]}"; then
         echo "ok   $victim killed: nothing left"
     else
         echo "FAIL $victim killed: processes left"
         failures=$((failures + 1))
     fi
+    kill -KILL "$monitor" 2>/dev/null
+    wait "$monitor" 2>/dev/null
 done
 finish
