@@ -284,7 +284,6 @@ static struct sys_res do_clone(struct task *t, const struct clone_request *rq)
     uint32_t pid = child->pid;
     clone_publish(t, child, rq);
     clone_pidfd(t, child, rq);
-    kernel.pids_peak = MAX(kernel.pids_peak, (uint32_t)limit_used(LIMIT_TASKS));
     if (rq->flags & LX_CLONE_PARENT_SETTID)
         (void)!copy_to_user(t, rq->parent_tid, &pid, sizeof(pid));
     if (rq->flags & LX_CLONE_VFORK) {

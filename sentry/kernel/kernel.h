@@ -40,7 +40,6 @@ struct kernel {
     bool strace;
     uint64_t nsyscalls;
     uint32_t unsupported[512];    /* refused calls by number, for the report */
-    uint32_t pids_peak;
     bool end_on_pids;    /* crossing the task limit ends the run (else EAGAIN) */
     uint64_t cpu_done;   /* ns of CPU of groups that have ended */
     uint64_t cpu_limit;  /* ns, 0: none */

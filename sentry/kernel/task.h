@@ -183,10 +183,6 @@ static inline struct lx_rlimit *task_rlimit(const struct task *t, int resource)
     return &t->group->rlimit[resource];
 }
 
-static inline bool task_in_group(const struct task *t, const struct thread_group *tg)
-{
-    return t->group == tg;
-}
 
 /* One letter of /proc/PID/stat: R S D T Z. */
 char task_state_letter(const struct task *t);
