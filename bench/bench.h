@@ -4,7 +4,9 @@
  */
 #include "lib/compiler.h"
 
-enum { BENCH_MAX_RUNS = 64 };
+enum {
+    BENCH_MAX_RUNS = 64
+};
 
 /* Nanoseconds of one getppid through a bare user-notify loop; < 0: not possible here. */
 double bare_notify_ns(int n);

@@ -2,8 +2,6 @@
  * macro.c: whole commands: start of a sandbox against bubblewrap, runc and runsc where they are
  * installed; python's start against a chroot; memory of an idle sandbox.
  */
-#include "bench/bench.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,13 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <sys/wait.h>
+
+#include "bench/bench.h"
+
 static bool installed(const char *name)
 {
-    static const char *const dirs[] = {"/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"};
+    static const char *const dirs[] = {"/usr/bin", "/usr/sbin", "/usr/local/bin",
+                                       "/usr/local/sbin"};
     char path[PATH_MAX];
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
         (void)snprintf(path, sizeof(path), "%s/%s", dirs[i], name);
@@ -28,13 +30,15 @@ static bool installed(const char *name)
 }
 
 /* Two commands interleaved; prints both medians in ms and the ratio first / second. */
-static void compare_commands(const char *what, const char *const a[], const char *const b[], int rounds)
+static void compare_commands(const char *what, const char *const a[], const char *const b[],
+                             int rounds)
 {
     double x[BENCH_MAX_RUNS], y[BENCH_MAX_RUNS];
     char out[64];
     size_t n = 0;
     for (int i = 0; i < rounds && n < BENCH_MAX_RUNS; i++, n++) {
-        if (run_command(a, out, sizeof(out), &x[n]) != 0 || run_command(b, out, sizeof(out), &y[n]) != 0) {
+        if (run_command(a, out, sizeof(out), &x[n]) != 0 ||
+            run_command(b, out, sizeof(out), &y[n]) != 0) {
             (void)printf("%-34s failed\n", what);
             return;
         }
@@ -104,7 +108,8 @@ static void idle_memory(const char *sentry, const char *busybox)
     pid_t pid = fork();
     if (pid == 0) {
         (void)dup2(p[1], 1);
-        (void)execl(sentry, "sentry", "run", busybox, "--", "sh", "-c", "echo x; exec sleep 100", (char *)NULL);
+        (void)execl(sentry, "sentry", "run", busybox, "--", "sh", "-c", "echo x; exec sleep 100",
+                    (char *)NULL);
         _exit(127);
     }
     (void)close(p[1]);
@@ -123,8 +128,20 @@ static void idle_memory(const char *sentry, const char *busybox)
 void macro_run(const char *sentry, const char *busybox, const char *debian, int rounds)
 {
     const char *ours[] = {sentry, "run", busybox, "--", "/bin/true", NULL};
-    const char *bwrap[] = {"bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", busybox, "/",
-                     "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "/bin/true", NULL};
+    const char *bwrap[] = {"bwrap",
+                           "--unshare-all",
+                           "--die-with-parent",
+                           "--ro-bind",
+                           busybox,
+                           "/",
+                           "--proc",
+                           "/proc",
+                           "--dev",
+                           "/dev",
+                           "--tmpfs",
+                           "/tmp",
+                           "/bin/true",
+                           NULL};
     (void)printf("\n%-34s %11s %11s %8s\n", "command", "sandbox", "other", "ratio");
     if (installed("bwrap"))
         compare_commands("true, against bubblewrap", ours, bwrap, rounds);

@@ -1,20 +1,21 @@
 /*
  * sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX-IMAGE [DEBIAN-IMAGE]
  *
- * Runs every operation of bench-guest natively and in the sandbox, interleaved, and prints the medians and
- * their ratio; then whole commands (macro.c). See README.md.
+ * Runs every operation of bench-guest natively and in the sandbox, interleaved, and prints the
+ * medians and their ratio; then whole commands (macro.c). See README.md.
  */
-#include "bench/bench.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <sys/wait.h>
+
+#include "bench/bench.h"
 
 static double now_ns(void)
 {
@@ -87,8 +88,8 @@ static double measure(const struct paths *p, const char *op, bool inside)
     char out[256];
     double ns;
     const char *native[] = {p->guest, op, NULL};
-    const char *sandbox[] = {p->sentry, "run", "--volume", p->volume, "--timeout", "60s",
-                             p->busybox, "--", "/bench/bench-guest", op, NULL};
+    const char *sandbox[] = {p->sentry,  "run", "--volume",           p->volume, "--timeout", "60s",
+                             p->busybox, "--",  "/bench/bench-guest", op,        NULL};
     int st = run_command(inside ? sandbox : native, out, sizeof(out), &ns);
     return st == 0 ? parse_ns(out) : -1;
 }
@@ -135,9 +136,9 @@ static int find_paths(struct paths *p, const char *sentry)
 
 int main(int argc, char **argv)
 {
-    static const char *const ops[] = {"getppid",   "anon-fault", "file-fault", "fork",
-                                      "fork-exec", "thread",     "open-close", "stat",
-                                      "pread64k",  "mmap-munmap", "pipe",      "signal"};
+    static const char *const ops[] = {"getppid",   "anon-fault",  "file-fault", "fork",
+                                      "fork-exec", "thread",      "open-close", "stat",
+                                      "pread64k",  "mmap-munmap", "pipe",       "signal"};
     struct paths p = {0};
     const char *only = NULL, *sentry = NULL;
     int rounds = 5, i = 1;
@@ -153,7 +154,9 @@ int main(int argc, char **argv)
             break;
     }
     if (i >= argc || find_paths(&p, sentry) < 0) {
-        (void)fprintf(stderr, "usage: sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX [DEBIAN]\n");
+        (void)fprintf(
+            stderr,
+            "usage: sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX [DEBIAN]\n");
         return 2;
     }
     p.busybox = argv[i];

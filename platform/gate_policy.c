@@ -99,12 +99,12 @@ int host_call_mprotect(uint64_t addr, uint64_t len, uint32_t prot, struct host_c
  * that poisons or locks. */
 static bool advice_allowed(int advice)
 {
-    return advice == LX_MADV_DONTFORK || advice == LX_MADV_DOFORK ||
-           advice == LX_MADV_WIPEONFORK || advice == LX_MADV_KEEPONFORK ||
+    return advice == LX_MADV_DONTFORK || advice == LX_MADV_DOFORK || advice == LX_MADV_WIPEONFORK ||
+           advice == LX_MADV_KEEPONFORK ||
            (advice >= LX_MADV_NORMAL && advice <= LX_MADV_DONTNEED) || advice == LX_MADV_FREE ||
-           (advice >= LX_MADV_HUGEPAGE && advice <= LX_MADV_NOHUGEPAGE) ||
-           advice == LX_MADV_COLD || advice == LX_MADV_PAGEOUT ||
-           advice == LX_MADV_POPULATE_READ || advice == LX_MADV_POPULATE_WRITE;
+           (advice >= LX_MADV_HUGEPAGE && advice <= LX_MADV_NOHUGEPAGE) || advice == LX_MADV_COLD ||
+           advice == LX_MADV_PAGEOUT || advice == LX_MADV_POPULATE_READ ||
+           advice == LX_MADV_POPULATE_WRITE;
 }
 
 int host_call_madvise(uint64_t addr, uint64_t len, int advice, struct host_call *ret_call)

@@ -1,35 +1,40 @@
 /*
- * probe.c: each mechanism is tried in a forked child, whose exit status is the answer: 0 found, else the errno.
+ * probe.c: each mechanism is tried in a forked child, whose exit status is the answer: 0 found,
+ * else the errno.
  */
 #include "platform/probe.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS      SECCOMP_IOW(4, __u64)
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
 #endif
 
-enum { CGROUP2_MAGIC = 0x63677270, CGROUP1_MAGIC = 0x27e0eb };
+enum {
+    CGROUP2_MAGIC = 0x63677270,
+    CGROUP1_MAGIC = 0x27e0eb
+};
 
 /* A listener for a filter that notifies nothing that this process calls; -errno. */
 static int listener(unsigned long flags)
@@ -43,8 +48,8 @@ static int listener(unsigned long flags)
     struct sock_fprog prog = {ARRAY_LEN(code), code};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;
-    long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | flags,
-                      &prog);
+    long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                      SECCOMP_FILTER_FLAG_NEW_LISTENER | flags, &prog);
     return fd < 0 ? -errno : (int)fd;
 }
 
@@ -65,7 +70,8 @@ static int try_sync_wake_up(void)
     int fd = listener(0);
     if (fd < 0)
         return -fd;
-    return ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) < 0 ? errno : 0;
+    return ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) < 0 ? errno
+                                                                                            : 0;
 }
 
 static int try_ns(int flags)
@@ -116,7 +122,9 @@ static int try_vm_access(void)
 
 static int try_landlock(void)
 {
-    return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 1 ? ENOSYS : 0;
+    return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 1
+               ? ENOSYS
+               : 0;
 }
 
 static bool fs_is(const char *path, long magic)
@@ -152,12 +160,16 @@ static const struct {
     [PROBE_PID_NS] = {"pid namespaces", try_pid_ns, true, "no run is possible"},
     [PROBE_MOUNT_NS] = {"mount namespaces", try_mount_ns, true, "no run is possible"},
     [PROBE_NET_NS] = {"net namespaces", try_net_ns, true, "no run is possible"},
-    [PROBE_TIME_NS] = {"time namespaces", try_time_ns, false, "guests see the host's monotonic clock"},
+    [PROBE_TIME_NS] = {"time namespaces", try_time_ns, false,
+                       "guests see the host's monotonic clock"},
     [PROBE_VM_ACCESS] = {"memory of child processes", try_vm_access, true,
                          "no run is possible (ptrace scope)"},
-    [PROBE_LANDLOCK] = {"Landlock", try_landlock, false, "one wall less around the sentry and the gofer"},
-    [PROBE_CGROUP2] = {"cgroup v2", try_cgroup2, false, "v1 or the sentry's own accounting is used"},
-    [PROBE_CGROUP1] = {"cgroup v1 memory", try_cgroup1, false, "v2 or the sentry's own accounting is used"},
+    [PROBE_LANDLOCK] = {"Landlock", try_landlock, false,
+                        "one wall less around the sentry and the gofer"},
+    [PROBE_CGROUP2] = {"cgroup v2", try_cgroup2, false,
+                       "v1 or the sentry's own accounting is used"},
+    [PROBE_CGROUP1] = {"cgroup v1 memory", try_cgroup1, false,
+                       "v2 or the sentry's own accounting is used"},
 };
 
 static int run_probe(int (*try)(void))

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * What the host offers, found by trying it (never by version numbers): for `sentry doctor` and for the words of a
- * failed start.
+ * What the host offers, found by trying it (never by version numbers): for `sentry doctor` and for
+ * the words of a failed start.
  */
 #include "lib/compiler.h"
 

@@ -1,6 +1,6 @@
 /*
- * bench-guest OP [N]: performs one operation many times and prints "OP NS" (nanoseconds an operation).
- * The same static binary runs natively and in the sandbox.
+ * bench-guest OP [N]: performs one operation many times and prints "OP NS" (nanoseconds an
+ * operation). The same static binary runs natively and in the sandbox.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 static const char *self;
 static const char *file = "/bin/busybox";
@@ -41,7 +42,8 @@ static void op_getppid(int n)
 /* n fresh anonymous pages. */
 static void op_anon_fault(int n)
 {
-    char *p = mmap(NULL, (size_t)n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p =
+        mmap(NULL, (size_t)n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         die("mmap");
     madvise(p, (size_t)n * 4096, MADV_NOHUGEPAGE);
@@ -196,12 +198,18 @@ static const struct {
     void (*fn)(int n);
     int n;
 } ops[] = {
-    {"getppid", op_getppid, 20000},     {"anon-fault", op_anon_fault, 20000},
-    {"file-fault", op_file_fault, 20000}, {"fork", op_fork, 200},
-    {"fork-exec", op_fork_exec, 100},   {"thread", op_thread, 400},
-    {"open-close", op_open_close, 4000}, {"stat", op_stat, 8000},
-    {"pread64k", op_pread64k, 4000},    {"mmap-munmap", op_mmap, 2000},
-    {"pipe", op_pipe, 2000},            {"signal", op_signal, 2000},
+    {"getppid", op_getppid, 20000},
+    {"anon-fault", op_anon_fault, 20000},
+    {"file-fault", op_file_fault, 20000},
+    {"fork", op_fork, 200},
+    {"fork-exec", op_fork_exec, 100},
+    {"thread", op_thread, 400},
+    {"open-close", op_open_close, 4000},
+    {"stat", op_stat, 8000},
+    {"pread64k", op_pread64k, 4000},
+    {"mmap-munmap", op_mmap, 2000},
+    {"pipe", op_pipe, 2000},
+    {"signal", op_signal, 2000},
 };
 
 int main(int argc, char **argv)

@@ -1,21 +1,23 @@
 /*
  * confine.c: the steps by which the sentry gives up what it does not need.
  *
- * Order matters: mounts first (they need CAP_SYS_ADMIN in our user namespace), then capabilities, and the
- * seccomp filter last, since it allows none of the calls used here.
+ * Order matters: mounts first (they need CAP_SYS_ADMIN in our user namespace), then capabilities,
+ * and the seccomp filter last, since it allows none of the calls used here.
  *
- * There is no Landlock here: a process in a Landlock domain may not reach the memory of processes outside of it, and
- * reaching the guests' memory is what the sentry does. The filter allows no call that takes a path at all.
+ * There is no Landlock here: a process in a Landlock domain may not reach the memory of processes
+ * outside of it, and reaching the guests' memory is what the sentry does. The filter allows no call
+ * that takes a path at all.
  */
 #include "platform/confine/confine.h"
 
 #include <errno.h>
+#include <unistd.h>
+
 #include <linux/capability.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "lib/error.h"
 
@@ -25,7 +27,8 @@ int confine_empty_root(struct error *err)
     static const char *const places[] = {"/tmp", "/proc", "/run", "/dev"};
     const char *at = NULL;
     for (size_t i = 0; i < ARRAY_LEN(places) && at == NULL; i++) {
-        if (mount("none", places[i], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=0,mode=0555") == 0)
+        if (mount("none", places[i], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                  "size=0,mode=0555") == 0)
             at = places[i];
     }
     if (at == NULL)

@@ -3,48 +3,73 @@
  *
  * No call here opens a path, makes a process, a socket or a namespace, or maps executable memory.
  */
-#include "platform/confine/confine.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <seccomp.h>
+#include <termios.h>
+
+#include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <termios.h>
+
+#include "platform/confine/confine.h"
 
 #include "lib/error.h"
 
 /* Guests: memory, signals, their end. */
 static const int guest_calls[] = {
-    SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(tgkill), SCMP_SYS(kill),
+    SCMP_SYS(process_vm_readv),  SCMP_SYS(process_vm_writev), SCMP_SYS(tgkill), SCMP_SYS(kill),
     SCMP_SYS(pidfd_send_signal), SCMP_SYS(pidfd_open),
 };
 /* Descriptors that were handed to us: streams, image files, memfds, the gofer's socket. */
 static const int file_calls[] = {
-    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64),
-    SCMP_SYS(pwrite64), SCMP_SYS(preadv), SCMP_SYS(pwritev), SCMP_SYS(preadv2), SCMP_SYS(pwritev2),
-    SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(statx),
-    SCMP_SYS(dup), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
-    SCMP_SYS(memfd_create), SCMP_SYS(sendmsg), SCMP_SYS(recvmsg), SCMP_SYS(sendto),
-    SCMP_SYS(recvfrom), SCMP_SYS(copy_file_range), SCMP_SYS(shutdown),
+    SCMP_SYS(read),         SCMP_SYS(write),           SCMP_SYS(readv),     SCMP_SYS(writev),
+    SCMP_SYS(pread64),      SCMP_SYS(pwrite64),        SCMP_SYS(preadv),    SCMP_SYS(pwritev),
+    SCMP_SYS(preadv2),      SCMP_SYS(pwritev2),        SCMP_SYS(lseek),     SCMP_SYS(close),
+    SCMP_SYS(fstat),        SCMP_SYS(newfstatat),      SCMP_SYS(statx),     SCMP_SYS(dup),
+    SCMP_SYS(fsync),        SCMP_SYS(fdatasync),       SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
+    SCMP_SYS(memfd_create), SCMP_SYS(sendmsg),         SCMP_SYS(recvmsg),   SCMP_SYS(sendto),
+    SCMP_SYS(recvfrom),     SCMP_SYS(copy_file_range), SCMP_SYS(shutdown),
 };
 static const int wait_calls[] = {
-    SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),
-    SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(timerfd_settime), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep),
-    SCMP_SYS(futex), SCMP_SYS(sched_yield),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(epoll_create1),
+    SCMP_SYS(epoll_ctl),
+    SCMP_SYS(epoll_wait),
+    SCMP_SYS(epoll_pwait),
+    SCMP_SYS(timerfd_settime),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(futex),
+    SCMP_SYS(sched_yield),
 };
 static const int self_calls[] = {
-    SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(clock_gettime),
-    SCMP_SYS(gettimeofday), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity), SCMP_SYS(getpid),
-    SCMP_SYS(gettid), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall),
-    SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rseq), SCMP_SYS(getrusage), SCMP_SYS(uname),
+    SCMP_SYS(brk),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(rseq),
+    SCMP_SYS(getrusage),
+    SCMP_SYS(uname),
 };
 /* What the sanitizers' runtime asks for, also while it reports. */
 static const int sanitizer_calls[] = {
-    SCMP_SYS(sigaltstack), SCMP_SYS(rt_sigaction), SCMP_SYS(mmap), SCMP_SYS(mprotect),
-    SCMP_SYS(prctl), SCMP_SYS(readlink), SCMP_SYS(getrlimit), SCMP_SYS(prlimit64), SCMP_SYS(openat),
-    SCMP_SYS(clone), SCMP_SYS(wait4), SCMP_SYS(ptrace), SCMP_SYS(pipe2), SCMP_SYS(ioctl),
+    SCMP_SYS(sigaltstack), SCMP_SYS(rt_sigaction), SCMP_SYS(mmap),      SCMP_SYS(mprotect),
+    SCMP_SYS(prctl),       SCMP_SYS(readlink),     SCMP_SYS(getrlimit), SCMP_SYS(prlimit64),
+    SCMP_SYS(openat),      SCMP_SYS(clone),        SCMP_SYS(wait4),     SCMP_SYS(ptrace),
+    SCMP_SYS(pipe2),       SCMP_SYS(ioctl),
 };
 
 static int allow(scmp_filter_ctx f, const int *calls, size_t n)
@@ -58,8 +83,13 @@ static int allow(scmp_filter_ctx f, const int *calls, size_t n)
 static int allow_ioctls(scmp_filter_ctx f)
 {
     static const unsigned long requests[] = {
-        SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND, SECCOMP_IOCTL_NOTIF_ID_VALID,
-        SECCOMP_IOCTL_NOTIF_ADDFD, TCGETS, TIOCGWINSZ, FIONREAD,
+        SECCOMP_IOCTL_NOTIF_RECV,
+        SECCOMP_IOCTL_NOTIF_SEND,
+        SECCOMP_IOCTL_NOTIF_ID_VALID,
+        SECCOMP_IOCTL_NOTIF_ADDFD,
+        TCGETS,
+        TIOCGWINSZ,
+        FIONREAD,
     };
     int r = 0;
     for (size_t i = 0; i < ARRAY_LEN(requests) && r == 0; i++)
@@ -92,7 +122,8 @@ static int allow_memory(scmp_filter_ctx f)
 int confine_sentry_filter(struct error *err)
 {
     /* A sanitizer's report tries a lot; there it must go on to print what it found. */
-    scmp_filter_ctx f = seccomp_init(SENTRY_SANITIZED ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS);
+    scmp_filter_ctx f =
+        seccomp_init(SENTRY_SANITIZED ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS);
     if (f == NULL)
         return error_set(err, ENOMEM, "no memory for the syscall filter");
     int r = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -106,7 +137,8 @@ int confine_sentry_filter(struct error *err)
         r = allow(f, wait_calls, ARRAY_LEN(wait_calls));
     if (r == 0)
         r = allow(f, self_calls, ARRAY_LEN(self_calls));
-    /* Sanitizers need some of the calls whole; the argument rules are those of an ordinary build. */
+    /* Sanitizers need some of the calls whole; the argument rules are those of an ordinary build.
+     */
     if (r == 0 && SENTRY_SANITIZED)
         r = allow(f, sanitizer_calls, ARRAY_LEN(sanitizer_calls));
     if (r == 0 && !SENTRY_SANITIZED)

@@ -3,8 +3,8 @@
  * than everything else the platform does for it. So one is made in advance, in steps that never
  * wait: the zygote is told to fork, later the helper is told to clone the first thread, and
  * listener.c notes what became of it whenever the notifications come by. The next one is begun when
- * the last was taken. A program that never executes another does not pay for one: the first address space, that of
- * the program itself, does not count.
+ * the last was taken. A program that never executes another does not pay for one: the first address
+ * space, that of the program itself, does not count.
  */
 #include "abi/errno.h"
 

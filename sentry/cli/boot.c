@@ -1,6 +1,8 @@
 /*
  * boot.c: the boot description as an object.
  */
+#include "sentry/cli/boot.h"
+
 #include "lib/compiler.h"
 
 #include <errno.h>
@@ -8,7 +10,6 @@
 #include <unistd.h>
 
 #include "lib/alloc.h"
-#include "sentry/cli/boot.h"
 
 void boot_init(struct boot *b)
 {

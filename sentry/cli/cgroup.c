@@ -1,9 +1,9 @@
 /*
  * cgroup.c: one cgroup a run, beside (v2) or below (v1) the caller's own.
  *
- * Under v2 a group with processes cannot give controllers to its children, so the run's group is a sibling of the
- * caller's: whatever controllers the caller's own group has, a sibling has too. Names carry the monitor's pid and
- * a counter, and only directories made here are removed.
+ * Under v2 a group with processes cannot give controllers to its children, so the run's group is a
+ * sibling of the caller's: whatever controllers the caller's own group has, a sibling has too.
+ * Names carry the monitor's pid and a counter, and only directories made here are removed.
  */
 #include "sentry/cli/cgroup.h"
 
@@ -14,15 +14,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
 #include "lib/parse.h"
 
-enum { PERIOD_US = 100000, REMOVE_TRIES = 200 };
+enum {
+    PERIOD_US = 100000,
+    REMOVE_TRIES = 200
+};
 
 static int write_file(const char *dir, const char *name, const char *text)
 {
@@ -69,7 +73,8 @@ static uint64_t read_key(const char *dir, const char *name, const char *key)
     size_t n = strlen(key);
     if (!read_file(dir, name, text, sizeof(text)))
         return 0;
-    for (char *l = text; l != NULL && *l != '\0'; l = strchr(l, '\n') != NULL ? strchr(l, '\n') + 1 : NULL) {
+    for (char *l = text; l != NULL && *l != '\0';
+         l = strchr(l, '\n') != NULL ? strchr(l, '\n') + 1 : NULL) {
         if (strncmp(l, key, n) == 0 && l[n] == ' ')
             return strtoull(l + n + 1, NULL, 10);
     }
@@ -95,7 +100,8 @@ static bool own_path(const char *controller, char *buf, size_t cap)
         char *save = NULL;
         if (controller[0] == '\0')
             found = names[0] == '\0';
-        for (char *n = strtok_r(names, ",", &save); n != NULL && !found; n = strtok_r(NULL, ",", &save))
+        for (char *n = strtok_r(names, ",", &save); n != NULL && !found;
+             n = strtok_r(NULL, ",", &save))
             found = controller[0] != '\0' && strcmp(n, controller) == 0;
         if (found)
             (void)snprintf(buf, cap, "%s", strcmp(path, "/") == 0 ? "" : path);
@@ -116,7 +122,9 @@ static bool make_dir(const char *base, char *ret_dir, size_t cap)
     return true;
 }
 
-/* -- v2 --------------------------------------------------------------------------------------------------- */
+/* -- v2
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool v2_base(char *buf, size_t cap)
 {
@@ -144,7 +152,8 @@ static void v2_make(struct cgroup *cg, uint64_t memory, uint32_t cpus_milli)
         (void)write_file(cg->memory_dir, "memory.swap.max", "0");
         (void)write_file(cg->memory_dir, "memory.oom.group", "1");
     }
-    (void)snprintf(text, sizeof(text), "%" PRIu64 " %d", (uint64_t)cpus_milli * PERIOD_US / 1000, PERIOD_US);
+    (void)snprintf(text, sizeof(text), "%" PRIu64 " %d", (uint64_t)cpus_milli * PERIOD_US / 1000,
+                   PERIOD_US);
     if (cpus_milli != 0 && write_file(cg->memory_dir, "cpu.max", text) == 0)
         cg->cpu = CGROUP_V2;
     if (cg->memory == CGROUP_NONE && cg->cpu == CGROUP_NONE) {
@@ -155,7 +164,9 @@ static void v2_make(struct cgroup *cg, uint64_t memory, uint32_t cpus_milli)
     (void)snprintf(cg->cpu_dir, sizeof(cg->cpu_dir), "%s", cg->memory_dir);
 }
 
-/* -- v1 --------------------------------------------------------------------------------------------------- */
+/* -- v1
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool v1_dir(const char *controller, char *ret_dir, size_t cap)
 {
@@ -195,7 +206,9 @@ static void v1_make_cpu(struct cgroup *cg, uint32_t cpus_milli)
     cg->cpu = CGROUP_V1;
 }
 
-/* -- janitor ------------------------------------------------------------------------------------------------ */
+/* -- janitor
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* A killed process leaves its group a moment after it was reaped. */
 static void remove_dir(const char *dir)
@@ -214,7 +227,8 @@ static void remove_dirs(const struct cgroup *cg)
         remove_dir(cg->memory_dir);
 }
 
-/* Sleeps until the monitor has ended, in whatever way, and removes the groups if they are still there. */
+/* Sleeps until the monitor has ended, in whatever way, and removes the groups if they are still
+ * there. */
 NORETURN static void janitor(const struct cgroup *cg, int fd)
 {
     char byte;
@@ -247,7 +261,9 @@ static void start_janitor(struct cgroup *cg)
     cg->janitor = p[1];
 }
 
-/* -- both -------------------------------------------------------------------------------------------------- */
+/* -- both
+ * --------------------------------------------------------------------------------------------------
+ */
 
 void cgroup_make(struct cgroup *ret_cg, uint64_t memory, uint32_t cpus_milli)
 {

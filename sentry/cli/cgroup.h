@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The cgroup of one run, made by the monitor: memory and CPU share, v2 where it has the controllers, else v1,
- * else nothing (and the report says which).
+ * The cgroup of one run, made by the monitor: memory and CPU share, v2 where it has the
+ * controllers, else v1, else nothing (and the report says which).
  */
 #include "lib/compiler.h"
 
@@ -9,7 +9,11 @@
 
 struct error;
 
-enum cgroup_kind { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
+enum cgroup_kind {
+    CGROUP_NONE,
+    CGROUP_V1,
+    CGROUP_V2
+};
 
 struct cgroup {
     enum cgroup_kind memory, cpu;

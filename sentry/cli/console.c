@@ -3,6 +3,8 @@
  *
  * Input is read when the pty has room; output is written as the host's terminal takes it.
  */
+#include "sentry/cli/console.h"
+
 #include "lib/compiler.h"
 
 #include <errno.h>
@@ -10,7 +12,6 @@
 #include <string.h>
 
 #include "lib/error.h"
-#include "sentry/cli/console.h"
 #include "sentry/fs/dev/tty.h"
 
 static void console_input(struct console *c)

@@ -3,6 +3,7 @@
  * --tty: joins the caller's terminal to a guest pty, on the worker.
  */
 #include "lib/compiler.h"
+
 #include "sentry/host/host.h"
 
 struct error;

@@ -1,8 +1,8 @@
 /*
  * sentry: runs programs that nobody trusts.
  *
- * The command table. Each command has a file of its own in this folder; `run` is run.c (the monitor),
- * spawn.c (the processes), sentry_main.c (the sentry itself).
+ * The command table. Each command has a file of its own in this folder; `run` is run.c (the
+ * monitor), spawn.c (the processes), sentry_main.c (the sentry itself).
  */
 #include "lib/compiler.h"
 
@@ -15,12 +15,14 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", cmd_run},           {"doctor", cmd_doctor}, {"version", cmd_version},
-    {"syscalls", cmd_syscalls}, {"help", cmd_help},     {"--help", cmd_help},
+    {"run", cmd_run},           {"doctor", cmd_doctor},     {"version", cmd_version},
+    {"syscalls", cmd_syscalls}, {"help", cmd_help},         {"--help", cmd_help},
     {"-h", cmd_help},           {"--version", cmd_version},
 };
 
-enum { EXIT_USAGE = 125 };
+enum {
+    EXIT_USAGE = 125
+};
 
 int main(int argc, char **argv)
 {

@@ -1,9 +1,11 @@
 /*
  * mounts.c: the mount table of a new sandbox.
  *
- * A mount point that the image lacks is made: in the overlay or tmpfs that it lies in, or, since the
- * image itself is never written, as a directory that exists only in the dentry cache.
+ * A mount point that the image lacks is made: in the overlay or tmpfs that it lies in, or, since
+ * the image itself is never written, as a directory that exists only in the dentry cache.
  */
+#include "sentry/cli/mounts.h"
+
 #include "lib/compiler.h"
 
 #include <errno.h>
@@ -12,7 +14,6 @@
 #include "gofer/client.h"
 #include "lib/error.h"
 #include "sentry/cli/boot.h"
-#include "sentry/cli/mounts.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
@@ -93,7 +94,8 @@ static int mount_at(const char *at, struct super *sb, uint32_t flags, const char
     return r < 0 ? error_errno(err, -r, "mounting on %s", at) : 0;
 }
 
-static int mount_tmpfs(const char *at, uint64_t size, uint32_t mode, uint32_t flags, struct error *err)
+static int mount_tmpfs(const char *at, uint64_t size, uint32_t mode, uint32_t flags,
+                       struct error *err)
 {
     struct tmpfs_options opt = {.max_bytes = size, .mode = mode};
     struct super *sb;
@@ -162,7 +164,8 @@ static int mount_extra(const struct boot *b, struct gofer_client *c, struct erro
         r = goferfs_mount_new(c, (uint32_t)i + 1, &sb);
         if (r < 0)
             return error_errno(err, -r, "volume %s", b->volumes[i].guest);
-        r = mount_at(b->volumes[i].guest, sb, MOUNT_RDONLY | MOUNT_NOSUID | MOUNT_NODEV, "volume", err);
+        r = mount_at(b->volumes[i].guest, sb, MOUNT_RDONLY | MOUNT_NOSUID | MOUNT_NODEV, "volume",
+                     err);
     }
     for (size_t i = 0; i < b->ntmpfs && r == 0; i++)
         r = mount_tmpfs(b->tmpfs[i].path, b->tmpfs[i].size, 01777, MOUNT_NOSUID | MOUNT_NODEV, err);

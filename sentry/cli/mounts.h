@@ -8,12 +8,14 @@ struct boot;
 struct error;
 struct gofer_client;
 
-/* Mounts everything that the description asks for: root, /proc, /sys, /dev, /dev/pts, /dev/shm, /tmp, tmpfs, volumes. */
+/* Mounts everything that the description asks for: root, /proc, /sys, /dev, /dev/pts, /dev/shm,
+ * /tmp, tmpfs, volumes. */
 int mounts_make(const struct boot *b, struct gofer_client *c, struct error *err) MUST_CHECK;
 
 struct user_ids {
     uint32_t uid, gid, ngroups;
     uint32_t groups[32];
 };
-/* "UID[:GID]", a name of the image's /etc/passwd, or NULL (65534). Supplementary groups from /etc/group. */
+/* "UID[:GID]", a name of the image's /etc/passwd, or NULL (65534). Supplementary groups from
+ * /etc/group. */
 int user_resolve(const char *spec, struct user_ids *ret_ids, struct error *err) MUST_CHECK;

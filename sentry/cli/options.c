@@ -1,9 +1,12 @@
 /*
  * options.c: `sentry run` options (DESIGN: the command-line contract).
  *
- * One table row per option: name, whether it takes a value, and the function that puts it into the boot
- * description. Everything that can be wrong with a value is found here, before any process is made.
+ * One table row per option: name, whether it takes a value, and the function that puts it into the
+ * boot description. Everything that can be wrong with a value is found here, before any process is
+ * made.
  */
+#include "sentry/cli/options.h"
+
 #include "lib/compiler.h"
 
 #include <errno.h>
@@ -11,15 +14,15 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include <sys/stat.h>
 
 #include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/parse.h"
 #include "sentry/cli/boot.h"
-#include "sentry/cli/options.h"
 #include "sentry/cli/policy.h"
 #include "sentry/cli/report.h"
 
@@ -254,7 +257,11 @@ static int opt_platform(struct parse_state *st, const char *v, struct error *err
     return error_set(err, EINVAL, "'%s': auto or unotify", v);
 }
 
-enum value_use { VALUE_NONE, VALUE_REQUIRED, VALUE_OPTIONAL /* only as --name=value */ };
+enum value_use {
+    VALUE_NONE,
+    VALUE_REQUIRED,
+    VALUE_OPTIONAL /* only as --name=value */
+};
 
 static const struct option_row {
     const char *name;
@@ -309,7 +316,8 @@ static int apply_option(struct parse_state *st, const char *arg, const char *nex
         int r = row->fn(st, value, err);
         return r < 0 ? error_prefix(err, "--%s", row->name) : 0;
     }
-    return error_set(err, EINVAL, "unknown option --%.*s (see 'sentry help run')", (int)MIN(n, 64u), name);
+    return error_set(err, EINVAL, "unknown option --%.*s (see 'sentry help run')", (int)MIN(n, 64u),
+                     name);
 }
 
 static bool directory_empty(int fd)
@@ -428,12 +436,14 @@ int options_parse_run(int argc, char **argv, struct boot *b, struct error *err)
     if (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0)
         return error_set(err, EINVAL, "unknown option %.64s (see 'sentry help run')", argv[i]);
     if (i >= argc || strcmp(argv[i], "--") == 0)
-        return error_set(err, EINVAL, "no image given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
+        return error_set(err, EINVAL,
+                         "no image given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
     const char *image = argv[i++];
     if (i < argc && strcmp(argv[i], "--") == 0)
         i++;
     if (i >= argc)
-        return error_set(err, EINVAL, "no program given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
+        return error_set(err, EINVAL,
+                         "no program given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
     if (argv[i][0] == '\0')
         return error_set(err, EINVAL, "the program's name is empty");
     r = open_image(b, image, err);

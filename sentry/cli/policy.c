@@ -1,6 +1,6 @@
 /*
- * policy.c: sandbox.json: network, filesystem, limits, seccomp, namespaces. What can only have one value is
- * checked to have it, so that a policy never promises what a run would not do.
+ * policy.c: sandbox.json: network, filesystem, limits, seccomp, namespaces. What can only have one
+ * value is checked to have it, so that a policy never promises what a run would not do.
  */
 #include "sentry/cli/policy.h"
 
@@ -15,13 +15,16 @@
 #include "lib/jsonx.h"
 #include "sentry/cli/boot.h"
 
-enum { POLICY_MAX = 1 << 20, POLICY_DEPTH = 8 };
+enum {
+    POLICY_MAX = 1 << 20,
+    POLICY_DEPTH = 8
+};
 #define DAY_MS 86400000ull
-#define MS 1000000ull
-#define MIB (1ull << 20)
+#define MS     1000000ull
+#define MIB    (1ull << 20)
 
-static int read_scaled(const struct jsonx *at, uint64_t min, uint64_t max, uint64_t unit, uint64_t *slot,
-                       struct error *err)
+static int read_scaled(const struct jsonx *at, uint64_t min, uint64_t max, uint64_t unit,
+                       uint64_t *slot, struct error *err)
 {
     uint64_t v;
     int r = jsonx_u64(at, min, max, &v, err);
@@ -30,10 +33,10 @@ static int read_scaled(const struct jsonx *at, uint64_t min, uint64_t max, uint6
     return r;
 }
 
-#define LIMIT_READER(name, field, min, max, unit)                                                  \
-    static int read_##name(const struct jsonx *at, void *arg, struct error *err)                   \
-    {                                                                                              \
-        return read_scaled(at, min, max, unit, &((struct boot *)arg)->limits.field, err);          \
+#define LIMIT_READER(name, field, min, max, unit)                                         \
+    static int read_##name(const struct jsonx *at, void *arg, struct error *err)          \
+    {                                                                                     \
+        return read_scaled(at, min, max, unit, &((struct boot *)arg)->limits.field, err); \
     }
 LIMIT_READER(wall, wall_ns, 0, DAY_MS, MS)
 LIMIT_READER(cpu, cpu_ns, 0, DAY_MS, MS)
@@ -93,7 +96,8 @@ static int read_seccomp(const struct jsonx *at, void *arg, struct error *err)
 
 static int read_namespace(const struct jsonx *at, void *arg, struct error *err)
 {
-    static const char *const words[] = {"pid", "net", "mount", "user", "ipc", "uts", "cgroup", "time"};
+    static const char *const words[] = {"pid", "net", "mount",  "user",
+                                        "ipc", "uts", "cgroup", "time"};
     size_t i;
     (void)arg;
     return jsonx_choice(at, words, ARRAY_LEN(words), &i, err);
@@ -107,8 +111,8 @@ static int read_namespaces(const struct jsonx *at, void *arg, struct error *err)
 int policy_parse(const char *name, const char *text, size_t len, struct boot *b, struct error *err)
 {
     static const struct jsonx_field fields[] = {
-        {"network", read_network, false}, {"filesystem", read_filesystem, false},
-        {"limits", read_limits, false},   {"seccomp", read_seccomp, false},
+        {"network", read_network, false},       {"filesystem", read_filesystem, false},
+        {"limits", read_limits, false},         {"seccomp", read_seccomp, false},
         {"namespaces", read_namespaces, false},
     };
     struct jsonx_doc doc;

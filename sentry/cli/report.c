@@ -1,5 +1,6 @@
 /*
- * report.c: the report as JSON (jansson). Captured bytes are base64, so any byte keeps the JSON valid.
+ * report.c: the report as JSON (jansson). Captured bytes are base64, so any byte keeps the JSON
+ * valid.
  */
 #include "sentry/cli/report.h"
 
@@ -9,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <sys/stat.h>
+
 #include "abi/syscalls.h"
+
 #include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
@@ -136,8 +139,8 @@ static json_t *report_json(const struct report *r, const struct boot *b)
     (void)json_object_set_new(o, "stdout", output_json(b, 0));
     (void)json_object_set_new(o, "stderr", output_json(b, 1));
     (void)json_object_set_new(o, "enforced_by",
-                              json_pack("{s:s, s:s, s:s}", "memory", r->memory_enforcer, "cpu", "sentry",
-                                        "wall", "monitor"));
+                              json_pack("{s:s, s:s, s:s}", "memory", r->memory_enforcer, "cpu",
+                                        "sentry", "wall", "monitor"));
     return o;
 }
 

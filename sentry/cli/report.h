@@ -25,5 +25,6 @@ struct report {
 const char *verdict_name(enum verdict v);
 /* Can a report be written there? Checked before anything starts. */
 int report_check(const char *path, struct error *err) MUST_CHECK;
-/* Complete or absent: written to a temporary file beside and renamed. "-": one line on standard error. */
+/* Complete or absent: written to a temporary file beside and renamed. "-": one line on standard
+ * error. */
 int report_write(const struct report *r, const struct boot *b, struct error *err) MUST_CHECK;

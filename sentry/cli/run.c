@@ -1,11 +1,11 @@
 /*
- * run.c: `sentry run`, the monitor: outside of the box, it holds the wall deadline, the cgroup, and turns the
- * end of the run into a report and an exit status.
+ * run.c: `sentry run`, the monitor: outside of the box, it holds the wall deadline, the cgroup, and
+ * turns the end of the run into a report and an exit status.
  *
- * It waits for three things: a message of the sentry (the program ended, or could not be started), the
- * sentry's end (its socket closes), and the deadline. At the deadline the sentry is asked to end the run, so
- * that the report has its counts; if it does not answer at once it is killed. Whatever comes first, every process
- * of the sandbox is gone before the monitor returns.
+ * It waits for three things: a message of the sentry (the program ended, or could not be started),
+ * the sentry's end (its socket closes), and the deadline. At the deadline the sentry is asked to
+ * end the run, so that the report has its counts; if it does not answer at once it is killed.
+ * Whatever comes first, every process of the sandbox is gone before the monitor returns.
  */
 #include "lib/compiler.h"
 
@@ -14,12 +14,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/error.h"
 #include "sentry/cli/boot.h"
@@ -30,7 +31,11 @@
 #include "sentry/cli/spawn.h"
 #include "sentry/cli/terminal.h"
 
-enum { EXIT_LIMIT = 124, EXIT_START = 125, GRACE_MS = 50 };
+enum {
+    EXIT_LIMIT = 124,
+    EXIT_START = 125,
+    GRACE_MS = 50
+};
 
 static uint64_t now_ns(void)
 {
@@ -122,7 +127,8 @@ static void monitor_loop(struct run *r)
     }
 }
 
-/* -- the answer in words ---------------------------------------------------------------------------------- */
+/* -- the answer in words
+ * ---------------------------------------------------------------------------------- */
 
 static enum verdict decide(const struct run *r)
 {
@@ -207,7 +213,8 @@ static void describe(struct run *r, enum verdict v)
                        (unsigned long long)l->memory);
         break;
     case VERDICT_PIDS_LIMIT:
-        (void)snprintf(t, cap, "the run was ended: limit of %llu tasks", (unsigned long long)l->pids);
+        (void)snprintf(t, cap, "the run was ended: limit of %llu tasks",
+                       (unsigned long long)l->pids);
         break;
     case VERDICT_OUTPUT_LIMIT:
         (void)snprintf(t, cap, "the run was ended: output limit of %llu bytes",
@@ -260,7 +267,9 @@ static int finish(struct run *r)
     return code;
 }
 
-/* -- the run ------------------------------------------------------------------------------------------------- */
+/* -- the run
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int share_memory(struct boot *b, struct error *err)
 {
@@ -300,7 +309,8 @@ static void end_sandbox(struct run *r)
 
 static int run_boot(struct boot *b)
 {
-    struct run r = {.b = b, .sb = {.control = -1}, .cg = {.janitor = -1}, .gofer_fd = -1, .begin_ns = now_ns()};
+    struct run r = {
+        .b = b, .sb = {.control = -1}, .cg = {.janitor = -1}, .gofer_fd = -1, .begin_ns = now_ns()};
     struct error err;
 
     error_init(&err);

@@ -14,16 +14,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include <sys/resource.h>
+#include <sys/socket.h>
+
 #include "abi/poll.h"
+
+#include "platform/confine/confine.h"
+
 #include "gofer/client.h"
 #include "lib/assert.h"
 #include "lib/error.h"
 #include "lib/log.h"
-#include "platform/confine/confine.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/console.h"
 #include "sentry/cli/mounts.h"
@@ -35,7 +38,12 @@
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 
-enum { EXIT_START = 125, EXIT_NOEXEC = 126, EXIT_NOTFOUND = 127, THREAD_MARGIN = 16 };
+enum {
+    EXIT_START = 125,
+    EXIT_NOEXEC = 126,
+    EXIT_NOTFOUND = 127,
+    THREAD_MARGIN = 16
+};
 
 static int control_fd = -1;
 
@@ -89,7 +97,8 @@ static void set_limits(const struct boot_limits *l)
     kernel.cpu_milli = l->cpus_milli;
 }
 
-/* -- standard streams and the control socket --------------------------------------------------------------- */
+/* -- standard streams and the control socket
+ * --------------------------------------------------------------- */
 
 static struct console console;
 static struct host_watch control_watch;
@@ -99,7 +108,8 @@ static void prepare_outputs(const struct boot *b)
     for (int i = 0; i < 2; i++) {
         b->shared->output[i] = (struct host_output){.limit = b->limits.output};
         if (b->capture)
-            b->shared->output[i].capture = (uint8_t *)(b->shared + 1) + (size_t)i * b->limits.output;
+            b->shared->output[i].capture =
+                (uint8_t *)(b->shared + 1) + (size_t)i * b->limits.output;
     }
 }
 

@@ -1,12 +1,14 @@
 /*
  * spawn.c: the monitor makes the gofer and the sentry.
  *
- * The gofer is a program of its own (sentry-gofer beside our own executable), started with the image as
- * descriptor 3 and its socket as 4. The sentry is a fork of the monitor in new user, pid, mount, net,
- * ipc, uts and cgroup namespaces: it is pid 1 there, so its death kills every guest. Its uid map has one
- * entry: the caller's uid, or for root a high uid of its own that owns nothing on the host.
- * The child waits for its map before it goes on.
+ * The gofer is a program of its own (sentry-gofer beside our own executable), started with the
+ * image as descriptor 3 and its socket as 4. The sentry is a fork of the monitor in new user, pid,
+ * mount, net, ipc, uts and cgroup namespaces: it is pid 1 there, so its death kills every guest.
+ * Its uid map has one entry: the caller's uid, or for root a high uid of its own that owns nothing
+ * on the host. The child waits for its map before it goes on.
  */
+#include "sentry/cli/spawn.h"
+
 #include "lib/compiler.h"
 
 #include <errno.h>
@@ -18,25 +20,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/error.h"
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cgroup.h"
-#include "sentry/cli/spawn.h"
 
-enum { GOFER_FD_IMAGE = 3, GOFER_FD_SOCK = 4, GOFER_FD_VOLUMES = 5, FD_SHIFT = 64 };
+enum {
+    GOFER_FD_IMAGE = 3,
+    GOFER_FD_SOCK = 4,
+    GOFER_FD_VOLUMES = 5,
+    FD_SHIFT = 64
+};
 
 /* Sandboxes of root run under host uids of this range: nobody's. */
-enum { HIGH_UID_BASE = 0x70000000, HIGH_UID_COUNT = 0x0ffffff };
+enum {
+    HIGH_UID_BASE = 0x70000000,
+    HIGH_UID_COUNT = 0x0ffffff
+};
 
-/* -- gofer ------------------------------------------------------------------------------------------- */
+/* -- gofer
+ * ------------------------------------------------------------------------------------------- */
 
 static int gofer_path(char *buf, size_t cap)
 {
@@ -77,7 +88,8 @@ NORETURN static void gofer_child(const struct boot *b, int sock, const char *pat
     (void)snprintf(roots, sizeof(roots), "%zu", 1 + b->nvolumes);
     char *const envp[] = {NULL};
     if (b->log_spec != NULL)
-        (void)execle(path, "sentry-gofer", "--roots", roots, "--log", b->log_spec, (char *)NULL, envp);
+        (void)execle(path, "sentry-gofer", "--roots", roots, "--log", b->log_spec, (char *)NULL,
+                     envp);
     else
         (void)execle(path, "sentry-gofer", "--roots", roots, (char *)NULL, envp);
     _exit(127);
@@ -100,7 +112,8 @@ static int gofer_start(const struct boot *b, int sock, pid_t *ret_pid, struct er
     return 0;
 }
 
-/* -- sentry ------------------------------------------------------------------------------------------ */
+/* -- sentry
+ * ------------------------------------------------------------------------------------------ */
 
 static int write_proc(pid_t pid, const char *file, const char *text)
 {
@@ -167,8 +180,8 @@ static int int_cmp(const void *a, const void *b)
 }
 
 /*
- * The sentry keeps what it needs and nothing else: not the image's directory, nor what the caller left
- * open. Standard input, output and error stay.
+ * The sentry keeps what it needs and nothing else: not the image's directory, nor what the caller
+ * left open. Standard input, output and error stay.
  */
 static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
 {
@@ -186,8 +199,8 @@ static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
         b->volumes[i].fd = -1;
 }
 
-static int sentry_start(struct boot *b, const struct cgroup *cg, const struct sockets *s, pid_t *ret_pid,
-                        struct error *err)
+static int sentry_start(struct boot *b, const struct cgroup *cg, const struct sockets *s,
+                        pid_t *ret_pid, struct error *err)
 {
     int go[2];
     if (pipe2(go, O_CLOEXEC) < 0)
@@ -217,7 +230,8 @@ static int sentry_start(struct boot *b, const struct cgroup *cg, const struct so
     return r;
 }
 
-/* -- both ---------------------------------------------------------------------------------------------- */
+/* -- both
+ * ---------------------------------------------------------------------------------------------- */
 
 static void reap(pid_t pid, int *ret_status)
 {
@@ -242,7 +256,8 @@ void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
     *sb = (struct sandbox){.control = -1};
 }
 
-int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb, struct error *err)
+int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb,
+                  struct error *err)
 {
     struct sandbox sb = {.control = -1};
     int gofer_pair[2], control_pair[2], status;

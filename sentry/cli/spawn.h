@@ -15,8 +15,9 @@ struct sandbox {
     int control; /* SOCK_SEQPACKET to the sentry */
 };
 
-/* Starts gofer and sentry with the description, both in the cgroup. On failure nothing is left running. */
-int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb, struct error *err)
-    MUST_CHECK;
+/* Starts gofer and sentry with the description, both in the cgroup. On failure nothing is left
+ * running. */
+int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb,
+                  struct error *err) MUST_CHECK;
 /* Kills what still lives and reaps both; *ret_sentry_status is the sentry's wait status. */
 void sandbox_end(struct sandbox *sb, int *ret_sentry_status);

@@ -1,13 +1,15 @@
 /*
  * syscalls.c: `sentry syscalls [--json]`, the support table from the list that the kernel uses.
  */
+#include "abi/syscalls.h"
+
 #include "lib/compiler.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "abi/syscall_kinds.h"
-#include "abi/syscalls.h"
+
 #include "sentry/cli/cli.h"
 
 static const char *status_text(const struct syscall_desc *d)

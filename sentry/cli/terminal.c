@@ -1,17 +1,19 @@
 /*
  * terminal.c: raw mode and window size of the caller's terminal.
  */
+#include "sentry/cli/terminal.h"
+
 #include "lib/compiler.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <unistd.h>
+
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "lib/error.h"
-#include "sentry/cli/terminal.h"
 
 int terminal_begin(struct terminal *t, bool tty, struct error *err)
 {

@@ -1,8 +1,8 @@
 /*
  * user.c: --user: numbers, or a name that is looked up in the image's /etc/passwd and /etc/group.
  *
- * The files belong to the image, so they are read through the guest's own file system and parsed as hostile
- * text: at most 64 KiB, lines without sense are skipped.
+ * The files belong to the image, so they are read through the guest's own file system and parsed as
+ * hostile text: at most 64 KiB, lines without sense are skipped.
  */
 #include "lib/compiler.h"
 
@@ -17,7 +17,10 @@
 #include "sentry/fs/file.h"
 #include "sentry/kernel/cred.h"
 
-enum { FILE_CAP = 65536, NOBODY = 65534 };
+enum {
+    FILE_CAP = 65536,
+    NOBODY = 65534
+};
 
 /* The whole file as a string (kfree), or NULL. */
 static char *read_image_file(const char *name)

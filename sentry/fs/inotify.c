@@ -286,10 +286,10 @@ static int inotify_fdinfo(struct file *f, struct buf *out)
     struct inotify_mark *m;
 
     list_for_each_entry (m, &in->marks, link)
-        (void)buf_printf(
-            out, "inotify wd:%x ino:%" PRIx64 " sdev:%" PRIx64 " mask:%x ignored_mask:0\n",
-            (unsigned)m->wd, m->inode->ino, m->inode->super->dev,
-            m->mask & (LX_IN_ALL_EVENTS | LX_IN_EXCL_UNLINK | LX_IN_ONESHOT));
+        (void)buf_printf(out,
+                         "inotify wd:%x ino:%" PRIx64 " sdev:%" PRIx64 " mask:%x ignored_mask:0\n",
+                         (unsigned)m->wd, m->inode->ino, m->inode->super->dev,
+                         m->mask & (LX_IN_ALL_EVENTS | LX_IN_EXCL_UNLINK | LX_IN_ONESHOT));
     return buf_error(out);
 }
 

@@ -3,17 +3,19 @@
  * The virtual file system: super, inode, dentry, mount and their operations, as in Unix. All of it
  * belongs to the worker thread; nothing here blocks (gofer round trips are bounded).
  *
- * Ownership: a dentry holds its parent and its inode; a mount holds its root, its super and its mountpoint;
- * a struct path is a pair of borrowed or owned pointers as its holder says (path_get/path_put).
- * A dentry with inode NULL is negative. Image dentries are immutable and cached.
+ * Ownership: a dentry holds its parent and its inode; a mount holds its root, its super and its
+ * mountpoint; a struct path is a pair of borrowed or owned pointers as its holder says
+ * (path_get/path_put). A dentry with inode NULL is negative. Image dentries are immutable and
+ * cached.
  */
 #include "lib/compiler.h"
-#include "lib/hash.h"
-#include "lib/list.h"
 
 #include "abi/file.h"
 #include "abi/time.h"
 #include "abi/types.h"
+
+#include "lib/hash.h"
+#include "lib/list.h"
 #include "sentry/kernel/waitqueue.h"
 
 struct cred;
@@ -43,7 +45,15 @@ struct kstat {
 };
 
 /* What setattr changes. */
-enum { ATTR_MODE = 1, ATTR_UID = 2, ATTR_GID = 4, ATTR_SIZE = 8, ATTR_ATIME = 16, ATTR_MTIME = 32, ATTR_CTIME = 64 };
+enum {
+    ATTR_MODE = 1,
+    ATTR_UID = 2,
+    ATTR_GID = 4,
+    ATTR_SIZE = 8,
+    ATTR_ATIME = 16,
+    ATTR_MTIME = 32,
+    ATTR_CTIME = 64
+};
 struct iattr {
     uint32_t valid;
     uint32_t mode, uid, gid;
@@ -52,22 +62,27 @@ struct iattr {
 };
 
 struct inode_ops {
-    /* d is a new negative dentry of dir; on success (0) d->inode is set or d stays negative (cached absence).
-     * Errors other than absence are returned (-EIO, -EACCES, -ENAMETOOLONG). */
+    /* d is a new negative dentry of dir; on success (0) d->inode is set or d stays negative (cached
+     * absence). Errors other than absence are returned (-EIO, -EACCES, -ENAMETOOLONG). */
     int (*lookup)(struct inode *dir, struct dentry *d);
-    /* The following find d negative and make it positive (d->inode counted), parent permission checked by
-     * the caller. NULL op: -EPERM / -EROFS as the caller decides. mode includes the type for mknod. */
+    /* The following find d negative and make it positive (d->inode counted), parent permission
+     * checked by the caller. NULL op: -EPERM / -EROFS as the caller decides. mode includes the type
+     * for mknod. */
     int (*create)(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c);
     int (*mkdir)(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c);
-    int (*mknod)(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev, const struct cred *c);
+    int (*mknod)(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev,
+                 const struct cred *c);
     int (*symlink)(struct inode *dir, struct dentry *d, const char *target, const struct cred *c);
     int (*link)(struct inode *old, struct inode *dir, struct dentry *d);
     /* O_TMPFILE: an unlinked inode. */
-    int (*tmpfile)(struct inode *dir, uint32_t mode, const struct cred *c, struct inode **ret_inode);
+    int (*tmpfile)(struct inode *dir, uint32_t mode, const struct cred *c,
+                   struct inode **ret_inode);
     int (*unlink)(struct inode *dir, struct dentry *d);
     int (*rmdir)(struct inode *dir, struct dentry *d);
-    /* flags: RENAME_NOREPLACE (already checked), RENAME_EXCHANGE, RENAME_WHITEOUT. The dentries are moved by the caller. */
-    int (*rename)(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd, uint32_t flags);
+    /* flags: RENAME_NOREPLACE (already checked), RENAME_EXCHANGE, RENAME_WHITEOUT. The dentries are
+     * moved by the caller. */
+    int (*rename)(struct inode *odir, struct dentry *od, struct inode *ndir, struct dentry *nd,
+                  uint32_t flags);
     /* Symlink text: length (cut at cap). */
     int64_t (*readlink)(struct inode *ino, char *buf, size_t cap);
     /* Magic links of proc: the target itself (counted), instead of readlink when followed. */
@@ -77,12 +92,15 @@ struct inode_ops {
     int (*setattr)(struct inode *ino, const struct iattr *attr);
     /* mask of LX_R_OK... ; NULL: mode bits. */
     int (*permission)(struct inode *ino, const struct cred *c, int mask);
-    int (*open)(struct inode *ino, struct file *f); /* sets f->ops, f->priv; NULL: by type (fifo, device) */
-    int64_t (*getxattr)(struct inode *ino, const char *name, void *buf, size_t cap); /* cap 0: size */
+    int (*open)(struct inode *ino,
+                struct file *f); /* sets f->ops, f->priv; NULL: by type (fifo, device) */
+    int64_t (*getxattr)(struct inode *ino, const char *name, void *buf,
+                        size_t cap); /* cap 0: size */
     int (*setxattr)(struct inode *ino, const char *name, const void *val, size_t len, int flags);
     int64_t (*listxattr)(struct inode *ino, char *buf, size_t cap);
     int (*removexattr)(struct inode *ino, const char *name);
-    /* Cached negative/positive dentries are checked again on every walk (proc): false drops d. NULL: always valid. */
+    /* Cached negative/positive dentries are checked again on every walk (proc): false drops d.
+     * NULL: always valid. */
     bool (*revalidate)(struct dentry *d);
 };
 
@@ -94,16 +112,16 @@ struct inode {
     uint32_t mode, uid, gid, nlink;
     uint64_t size, blocks, rdev;
     struct lx_timespec atime, mtime, ctime, btime;
-    void *priv; /* of the file system */
-    uint64_t writers;         /* open for writing: ETXTBSY against exec (denied_write) */
-    uint64_t denied_write;    /* running executables: inode_deny_write */
-    bool linkable;            /* O_TMPFILE without O_EXCL: linkat may give it a name */
-    bool dead;                /* a removed directory: nothing is created in it any more */
-    struct list_head locks;   /* flock.c */
+    void *priv;             /* of the file system */
+    uint64_t writers;       /* open for writing: ETXTBSY against exec (denied_write) */
+    uint64_t denied_write;  /* running executables: inode_deny_write */
+    bool linkable;          /* O_TMPFILE without O_EXCL: linkat may give it a name */
+    bool dead;              /* a removed directory: nothing is created in it any more */
+    struct list_head locks; /* flock.c */
     struct wait_queue lock_wait;
-    struct list_head marks;   /* inotify.c */
-    void *pipe;               /* FIFO: struct pipe */
-    void *socket;             /* bound AF_UNIX socket */
+    struct list_head marks; /* inotify.c */
+    void *pipe;             /* FIFO: struct pipe */
+    void *socket;           /* bound AF_UNIX socket */
 };
 
 struct dentry {
@@ -111,12 +129,12 @@ struct dentry {
     struct dentry *parent; /* counted; NULL for a root */
     struct inode *inode;   /* counted; NULL: negative */
     struct super *super;
-    struct hash_node node; /* in the dentry cache, by (parent, name) */
+    struct hash_node node;              /* in the dentry cache, by (parent, name) */
     struct list_head sibling, children; /* cached children, referenced or not */
-    struct list_head lru;  /* unreferenced ones, oldest first */
-    uint32_t nmounts;      /* mounts on top of it, in any mount */
-    bool hashed;           /* in the cache */
-    bool unlinked;         /* no longer reachable from parent: "(deleted)" */
+    struct list_head lru;               /* unreferenced ones, oldest first */
+    uint32_t nmounts;                   /* mounts on top of it, in any mount */
+    bool hashed;                        /* in the cache */
+    bool unlinked;                      /* no longer reachable from parent: "(deleted)" */
     void *priv;
     uint32_t name_len;
     char *name; /* NUL-terminated: short_name or a block of its own */
@@ -134,8 +152,8 @@ struct super_ops {
 struct super {
     uint32_t ref;
     const struct super_ops *ops;
-    const char *type;  /* "tmpfs", "proc" ... for /proc/mounts */
-    uint64_t dev;      /* st_dev, unique */
+    const char *type; /* "tmpfs", "proc" ... for /proc/mounts */
+    uint64_t dev;     /* st_dev, unique */
     uint64_t magic, next_ino;
     struct dentry *root; /* counted */
     bool readonly;
@@ -145,7 +163,13 @@ struct super {
     const char *options; /* extra text for /proc/mounts ("size=64k"), owned, or NULL */
 };
 
-enum { MOUNT_RDONLY = 1, MOUNT_NOSUID = 2, MOUNT_NODEV = 4, MOUNT_NOEXEC = 8, MOUNT_NOATIME = 1024 };
+enum {
+    MOUNT_RDONLY = 1,
+    MOUNT_NOSUID = 2,
+    MOUNT_NODEV = 4,
+    MOUNT_NOEXEC = 8,
+    MOUNT_NOATIME = 1024
+};
 struct mount {
     uint32_t ref;
     uint32_t id;
@@ -159,30 +183,36 @@ struct mount {
 };
 
 /* -- super, inode, dentry (super.c inode.c dentry.c) ----------------------------------------- */
-int super_new(const struct super_ops *ops, const char *type, uint64_t magic, struct super **ret_sb) MUST_CHECK;
+int super_new(const struct super_ops *ops, const char *type, uint64_t magic, struct super **ret_sb)
+    MUST_CHECK;
 struct super *super_get(struct super *sb);
 void super_put(struct super *sb);
-int inode_new(struct super *sb, const struct inode_ops *ops, uint32_t mode, struct inode **ret_inode) MUST_CHECK;
+int inode_new(struct super *sb, const struct inode_ops *ops, uint32_t mode,
+              struct inode **ret_inode) MUST_CHECK;
 struct inode *inode_get(struct inode *ino);
 void inode_put(struct inode *ino);
 void inode_touch(struct inode *ino, uint32_t attr); /* ATTR_ATIME|MTIME|CTIME := now */
-void inode_touch_relatime(struct inode *ino);        /* atime, by the relatime rule */
+void inode_touch_relatime(struct inode *ino);       /* atime, by the relatime rule */
 struct lx_timespec inode_now(void);
 /* The root dentry of a super (not cached by name). */
-int dentry_new_root(struct super *sb, struct inode *root CONSUMES, struct dentry **ret_d) MUST_CHECK;
+int dentry_new_root(struct super *sb, struct inode *root CONSUMES, struct dentry **ret_d)
+    MUST_CHECK;
 /* A negative, cached child. */
-int dentry_new(struct dentry *parent, const char *name, size_t len, struct dentry **ret_d) MUST_CHECK;
+int dentry_new(struct dentry *parent, const char *name, size_t len, struct dentry **ret_d)
+    MUST_CHECK;
 /* A positive child that no lookup finds, shown as deleted (O_TMPFILE, memfd). */
 int dentry_new_unlinked(struct dentry *parent, const char *name, struct inode *ino CONSUMES,
                         struct dentry **ret_d) MUST_CHECK;
 /* Cached child (counted) or NULL. */
 struct dentry *dentry_cached(struct dentry *parent, const char *name, size_t len);
 /* Cached or looked up: counted, possibly negative. */
-int dentry_lookup(struct dentry *parent, const char *name, size_t len, struct dentry **ret_d) MUST_CHECK;
+int dentry_lookup(struct dentry *parent, const char *name, size_t len, struct dentry **ret_d)
+    MUST_CHECK;
 struct dentry *dentry_get(struct dentry *d);
 void dentry_put(struct dentry *d);
 void dentry_instantiate(struct dentry *d, struct inode *ino CONSUMES);
-/* Detaches from the name space (unlink, rmdir, rename over): later lookups of the name start afresh. */
+/* Detaches from the name space (unlink, rmdir, rename over): later lookups of the name start
+ * afresh. */
 void dentry_drop(struct dentry *d);
 /* d takes the parent and name of target, which is dropped. */
 void dentry_move(struct dentry *d, struct dentry *target);
@@ -196,12 +226,14 @@ void dentry_prune(struct dentry *d);
 /* Write access against execution: each pair of calls balances. -ETXTBSY. */
 int inode_write_get(struct inode *ino) MUST_CHECK;
 void inode_write_put(struct inode *ino);
-int inode_deny_write(struct inode *ino) MUST_CHECK; /* exec: the program file, while it is mm->exe */
+int inode_deny_write(struct inode *ino)
+    MUST_CHECK; /* exec: the program file, while it is mm->exe */
 void inode_allow_write(struct inode *ino);
 
 /* -- mount.c, path.c, perm.c ------------------------------------------------------------------ */
 int mount_add(const struct path *at, struct super *sb CONSUMES, uint32_t flags, const char *source,
-              struct mount **ret_mnt) MUST_CHECK; /* at NULL: the root; *ret_mnt is borrowed (or ret_mnt NULL) */
+              struct mount **ret_mnt)
+    MUST_CHECK; /* at NULL: the root; *ret_mnt is borrowed (or ret_mnt NULL) */
 /* Takes all mounts away, last one first (end of the sandbox, tests). */
 void mounts_done(void);
 /* A mount that no path leads to (anonymous files, memfds). */
@@ -212,24 +244,28 @@ void mount_put(struct mount *m);
 struct mount *mount_on(const struct mount *mnt, const struct dentry *d);
 void path_get(const struct path *p);
 void path_put(struct path *p); /* clears *p; harmless on an empty one */
-/* Absolute path as seen from root (NULL: the sandbox's), NUL-terminated; " (deleted)" appended as Linux does. Outside
- * of root: up to the top of its mounts. Length or -ENAMETOOLONG. */
+/* Absolute path as seen from root (NULL: the sandbox's), NUL-terminated; " (deleted)" appended as
+ * Linux does. Outside of root: up to the top of its mounts. Length or -ENAMETOOLONG. */
 int64_t path_name(const struct path *p, const struct path *root, char *buf, size_t cap) MUST_CHECK;
 bool path_reachable(const struct path *p, const struct path *root);
 static inline bool path_equal(const struct path *a, const struct path *b)
 {
     return a->mnt == b->mnt && a->dentry == b->dentry;
 }
-/* mask of LX_R_OK|LX_W_OK|LX_X_OK with the fs ids of c: 0, -EACCES, -EROFS (super read-only; path_permission: or the
- * mount, after everything else). */
+/* mask of LX_R_OK|LX_W_OK|LX_X_OK with the fs ids of c: 0, -EACCES, -EROFS (super read-only;
+ * path_permission: or the mount, after everything else). */
 int path_permission(const struct path *p, const struct cred *c, int mask) MUST_CHECK;
 int inode_permission(struct inode *ino, const struct cred *c, int mask) MUST_CHECK;
 bool inode_owner_or_capable(const struct inode *ino, const struct cred *c);
-/* Permission to change the entries of dir, and the sticky rule for victim (directory or not as want_dir says). */
+/* Permission to change the entries of dir, and the sticky rule for victim (directory or not as
+ * want_dir says). */
 int may_create(const struct path *dir, const struct cred *c) MUST_CHECK;
-int may_delete(const struct path *dir, const struct dentry *victim, bool want_dir, const struct cred *c) MUST_CHECK;
-/* Owner, group and mode of a new inode: fs ids, setgid directories. The umask has been applied to mode. */
-void inode_init_owner(struct inode *ino, const struct inode *dir, uint32_t mode, const struct cred *c);
+int may_delete(const struct path *dir, const struct dentry *victim, bool want_dir,
+               const struct cred *c) MUST_CHECK;
+/* Owner, group and mode of a new inode: fs ids, setgid directories. The umask has been applied to
+ * mode. */
+void inode_init_owner(struct inode *ino, const struct inode *dir, uint32_t mode,
+                      const struct cred *c);
 /* The mode without the setuid/setgid bits that a write or chown by c takes away. */
 uint32_t inode_mode_without_privs(const struct inode *ino, const struct cred *c);
 int mount_writable(const struct mount *m) MUST_CHECK; /* 0 or -EROFS */
@@ -239,66 +275,89 @@ int vfs_setattr(const struct path *p, struct iattr *attr, const struct cred *c) 
 void inode_store_attr(struct inode *ino, const struct iattr *a);
 /* The truncation of an inode that is open for writing: RLIMIT_FSIZE, setuid bits, times. */
 int inode_truncate(const struct path *p, uint64_t size, struct task *t) MUST_CHECK;
-int vfs_truncate(const struct path *p, uint64_t size, struct task *t) MUST_CHECK; /* RLIMIT_FSIZE, writers */
+int vfs_truncate(const struct path *p, uint64_t size, struct task *t)
+    MUST_CHECK; /* RLIMIT_FSIZE, writers */
 
 /* -- namei.c: the one path walker -------------------------------------------------------------- */
 enum {
     LOOKUP_FOLLOW = 1 << 0,    /* follow a symlink in the last component */
     LOOKUP_DIRECTORY = 1 << 1, /* the result must be a directory */
     LOOKUP_EMPTY = 1 << 2,     /* AT_EMPTY_PATH */
-    LOOKUP_NO_SYMLINKS = 1 << 3, LOOKUP_NO_MAGICLINKS = 1 << 4, LOOKUP_BENEATH = 1 << 5,
-    LOOKUP_IN_ROOT = 1 << 6, LOOKUP_NO_XDEV = 1 << 7, /* openat2 */
+    LOOKUP_NO_SYMLINKS = 1 << 3,
+    LOOKUP_NO_MAGICLINKS = 1 << 4,
+    LOOKUP_BENEATH = 1 << 5,
+    LOOKUP_IN_ROOT = 1 << 6,
+    LOOKUP_NO_XDEV = 1 << 7, /* openat2 */
 };
 /* dfd is LX_AT_FDCWD or a descriptor of t. The result is positive and owned. */
-int path_lookup(struct task *t, int dfd, const char *name, uint32_t flags, struct path *ret_path) MUST_CHECK;
-/* The parent directory (owned) and the last component, for create/unlink/rename: *ret_d is counted, maybe negative. Trailing
- * slashes are reported in *ret_slash. "." / ".." / "/" as last: -EEXIST, -EINVAL, -EBUSY ... by want (see namei.c). */
+int path_lookup(struct task *t, int dfd, const char *name, uint32_t flags, struct path *ret_path)
+    MUST_CHECK;
+/* The parent directory (owned) and the last component, for create/unlink/rename: *ret_d is counted,
+ * maybe negative. Trailing slashes are reported in *ret_slash. "." / ".." / "/" as last: -EEXIST,
+ * -EINVAL, -EBUSY ... by want (see namei.c). */
 struct parent_lookup {
     struct path parent;
     struct dentry *d;
     bool trailing_slash;
-    enum { LAST_NORM, LAST_DOT, LAST_DOTDOT, LAST_ROOT } last;
+    enum {
+        LAST_NORM,
+        LAST_DOT,
+        LAST_DOTDOT,
+        LAST_ROOT
+    } last;
 };
-int path_lookup_parent(struct task *t, int dfd, const char *name, uint32_t flags, struct parent_lookup *ret_pl) MUST_CHECK;
+int path_lookup_parent(struct task *t, int dfd, const char *name, uint32_t flags,
+                       struct parent_lookup *ret_pl) MUST_CHECK;
 void parent_lookup_done(struct parent_lookup *pl);
 /* Copies the path in (LX_PATH_MAX, -ENOENT for "" unless LOOKUP_EMPTY) and walks. */
-int user_path_at(struct task *t, int dfd, gaddr_t name, uint32_t flags, struct path *ret_path) MUST_CHECK;
+int user_path_at(struct task *t, int dfd, gaddr_t name, uint32_t flags, struct path *ret_path)
+    MUST_CHECK;
 /* Only the copy: buf has LX_PATH_MAX bytes. */
 int user_path_copy(struct task *t, gaddr_t name, char *buf) MUST_CHECK;
-int user_path_parent(struct task *t, int dfd, gaddr_t name, struct parent_lookup *ret_pl) MUST_CHECK;
+int user_path_parent(struct task *t, int dfd, gaddr_t name, struct parent_lookup *ret_pl)
+    MUST_CHECK;
 /* A path from kernel code, relative to the sandbox root, as the emulated root user. */
 int kernel_path_lookup(const char *name, uint32_t flags, struct path *ret_path) MUST_CHECK;
 
 /* Name space operations on looked-up parents; all checks inside (link.c, rename.c). */
 int vfs_mkdir(struct parent_lookup *pl, uint32_t mode, const struct cred *c) MUST_CHECK;
 /* The type is in mode; 0 means a regular file. CAP_MKNOD is checked here. */
-int vfs_mknod(struct parent_lookup *pl, uint32_t mode, uint64_t rdev, const struct cred *c) MUST_CHECK;
+int vfs_mknod(struct parent_lookup *pl, uint32_t mode, uint64_t rdev, const struct cred *c)
+    MUST_CHECK;
 int vfs_symlink(struct parent_lookup *pl, const char *target, const struct cred *c) MUST_CHECK;
 int vfs_link(const struct path *old, struct parent_lookup *pl, const struct cred *c) MUST_CHECK;
 int vfs_unlink(struct parent_lookup *pl, const struct cred *c) MUST_CHECK;
 int vfs_rmdir(struct parent_lookup *pl, const struct cred *c) MUST_CHECK;
-int vfs_rename(struct parent_lookup *from, struct parent_lookup *to, uint32_t flags, const struct cred *c) MUST_CHECK;
+int vfs_rename(struct parent_lookup *from, struct parent_lookup *to, uint32_t flags,
+               const struct cred *c) MUST_CHECK;
 
 /* -- open.c ------------------------------------------------------------------------------------ */
-/* Both check permission for what flags ask and open by the inode's op or type. One exception to the rule for
- * ret_ parameters: -EAGAIN with *ret_file set is a FIFO that waits for its other end; wait on
- * fifo_wait_queue and call fifo_open(f->inode, f) again until it returns something else. */
-int vfs_open_path(const struct path *p, uint32_t flags, const struct cred *c, struct file **ret_file) MUST_CHECK;
-int vfs_open_at(struct task *t, int dfd, const char *name, uint32_t flags, uint32_t mode, uint32_t lookup_flags,
-                struct file **ret_file) MUST_CHECK;
-/* For execve: regular file with execute permission, not on a noexec mount; file opened for reading. */
-int vfs_open_exec(struct task *t, int dfd, const char *name, uint32_t lookup_flags, struct file **ret_file) MUST_CHECK;
+/* Both check permission for what flags ask and open by the inode's op or type. One exception to the
+ * rule for ret_ parameters: -EAGAIN with *ret_file set is a FIFO that waits for its other end; wait
+ * on fifo_wait_queue and call fifo_open(f->inode, f) again until it returns something else. */
+int vfs_open_path(const struct path *p, uint32_t flags, const struct cred *c,
+                  struct file **ret_file) MUST_CHECK;
+int vfs_open_at(struct task *t, int dfd, const char *name, uint32_t flags, uint32_t mode,
+                uint32_t lookup_flags, struct file **ret_file) MUST_CHECK;
+/* For execve: regular file with execute permission, not on a noexec mount; file opened for reading.
+ */
+int vfs_open_exec(struct task *t, int dfd, const char *name, uint32_t lookup_flags,
+                  struct file **ret_file) MUST_CHECK;
 
-/* file_put calls this when the last reference goes, before ops->release: write access, flock and OFD locks, inotify. */
+/* file_put calls this when the last reference goes, before ops->release: write access, flock and
+ * OFD locks, inotify. */
 void vfs_file_released(struct file *f);
 
-/* -- readdir.c ----------------------------------------------------------------------------------- */
+/* -- readdir.c -----------------------------------------------------------------------------------
+ */
 /* Emits "." and ".." at positions 0 and 1 (f->pos moves on to 2); false: the buffer is full. */
 bool dir_emit_dots(struct file *f, struct dir_context *dc);
 uint32_t mode_to_dt(uint32_t mode); /* LX_DT_* */
 
-/* -- xattr.c: permission by name space, then the inode's op ------------------------------------------ */
-int64_t vfs_getxattr(const struct path *p, const char *name, void *buf, size_t cap, const struct cred *c) MUST_CHECK;
+/* -- xattr.c: permission by name space, then the inode's op
+ * ------------------------------------------ */
+int64_t vfs_getxattr(const struct path *p, const char *name, void *buf, size_t cap,
+                     const struct cred *c) MUST_CHECK;
 int vfs_setxattr(const struct path *p, const char *name, const void *val, size_t len, int flags,
                  const struct cred *c) MUST_CHECK;
 int64_t vfs_listxattr(const struct path *p, char *buf, size_t cap, const struct cred *c) MUST_CHECK;
@@ -311,29 +370,35 @@ struct tmpfs_options {
     uint32_t mode, uid, gid;
 };
 int tmpfs_mount_new(const struct tmpfs_options *opt, struct super **ret_sb) MUST_CHECK;
-/* An unlinked regular tmpfs inode on the kernel's internal tmpfs (memfd_create, shared anonymous files). */
+/* An unlinked regular tmpfs inode on the kernel's internal tmpfs (memfd_create, shared anonymous
+ * files). */
 int tmpfs_anon_inode(const char *name, struct path *ret_path) MUST_CHECK;
 void tmpfs_anon_done(void); /* end of the sandbox, tests: no such file may be open */
-/* Seals of a tmpfs file (F_GET_SEALS, F_ADD_SEALS): LX_F_SEAL_* or -EINVAL for other inodes; -EPERM. Files start with
- * F_SEAL_SEAL; memfd_create(MFD_ALLOW_SEALING) sets them to 0. */
+/* Seals of a tmpfs file (F_GET_SEALS, F_ADD_SEALS): LX_F_SEAL_* or -EINVAL for other inodes;
+ * -EPERM. Files start with F_SEAL_SEAL; memfd_create(MFD_ALLOW_SEALING) sets them to 0. */
 int tmpfs_get_seals(struct inode *ino) MUST_CHECK;
 int tmpfs_add_seals(struct inode *ino, uint32_t seals) MUST_CHECK;
 void tmpfs_set_seals(struct inode *ino, uint32_t seals);
 int goferfs_mount_new(struct gofer_client *c, uint32_t root_node, struct super **ret_sb) MUST_CHECK;
-int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb) MUST_CHECK;
+int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb)
+    MUST_CHECK;
 int procfs_mount_new(struct super **ret_sb) MUST_CHECK;
 int sysfs_mount_new(struct super **ret_sb) MUST_CHECK;
-int devfs_mount_new(struct super **ret_sb) MUST_CHECK;   /* tmpfs-like, populated */
+int devfs_mount_new(struct super **ret_sb) MUST_CHECK; /* tmpfs-like, populated */
 int devpts_mount_new(struct super **ret_sb) MUST_CHECK;
 
 /* Devices: open of a character device inode by number (fs/dev). -ENXIO. */
 int chrdev_open(struct inode *ino, struct file *f) MUST_CHECK;
 
-/* -- inotify.c: told by the generic code -------------------------------------------------------- */
-void fsnotify(const struct path *p, uint32_t mask, uint32_t cookie); /* the object itself and its parent */
-void fsnotify_inode(struct inode *ino, uint32_t mask); /* the object only (its link count changed) */
+/* -- inotify.c: told by the generic code --------------------------------------------------------
+ */
+void fsnotify(const struct path *p, uint32_t mask,
+              uint32_t cookie); /* the object itself and its parent */
+void fsnotify_inode(struct inode *ino,
+                    uint32_t mask); /* the object only (its link count changed) */
 void fsnotify_name(struct dentry *dir, struct dentry *child, uint32_t mask, uint32_t cookie);
 
-/* -- flock.c ------------------------------------------------------------------------------------ */
+/* -- flock.c ------------------------------------------------------------------------------------
+ */
 void locks_release_files(struct inode *ino, struct files *owner); /* close(2) drops POSIX locks */
-void locks_release_file(struct inode *ino, struct file *f);       /* last close drops flock/OFD locks */
+void locks_release_file(struct inode *ino, struct file *f); /* last close drops flock/OFD locks */

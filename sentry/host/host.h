@@ -4,10 +4,12 @@
  * becomes a guest errno only through host_to_guest().
  */
 #include "lib/compiler.h"
+
 #include "lib/list.h"
 
 /* -- errno ----------------------------------------------------------------------------------- */
-/* Maps a host error of file I/O to one that a guest may see; everything unlisted is -EIO (logged once). */
+/* Maps a host error of file I/O to one that a guest may see; everything unlisted is -EIO (logged
+ * once). */
 int host_to_guest(int64_t host_errno);
 
 /* -- files (host_io.c) ------------------------------------------------------------------------- */
@@ -23,8 +25,9 @@ int host_fstat(int fd, uint32_t *ret_mode, uint64_t *ret_size);
 bool host_isatty(int fd);
 int host_dup(int fd);
 
-/* Readiness of host descriptors: fn runs on the worker when events (LX_POLL*) occur, level-triggered while armed;
- * it is disarmed before each call. The worker's epoll descriptor is host_poll_fd(). */
+/* Readiness of host descriptors: fn runs on the worker when events (LX_POLL*) occur,
+ * level-triggered while armed; it is disarmed before each call. The worker's epoll descriptor is
+ * host_poll_fd(). */
 struct host_watch {
     int fd;
     bool registered, armed;
@@ -36,13 +39,14 @@ int host_watch_arm(struct host_watch *w, uint32_t events);
 void host_watch_done(struct host_watch *w);
 uint32_t host_poll_now(int fd, uint32_t events); /* poll with timeout 0 */
 int host_poll_fd(void);
-/* fired runs in host_poll_dispatch once the host's CLOCK_MONOTONIC has reached ns (0: never). Setting the same instant
- * again costs nothing. */
+/* fired runs in host_poll_dispatch once the host's CLOCK_MONOTONIC has reached ns (0: never).
+ * Setting the same instant again costs nothing. */
 int host_timer_init(void (*fired)(void));
 void host_timer_set(uint64_t ns);
 void host_poll_dispatch(void);
 
-/* -- memory (host_mem.c) ------------------------------------------------------------------------ */
+/* -- memory (host_mem.c) ------------------------------------------------------------------------
+ */
 int host_memfd_new(const char *name, uint64_t size); /* sealed against exec; CLOEXEC */
 int host_ftruncate(int fd, uint64_t size);
 int host_punch_hole(int fd, uint64_t off, uint64_t len);
@@ -51,7 +55,8 @@ int64_t host_seek_data(int fd, uint64_t off);
 int64_t host_seek_hole(int fd, uint64_t off);
 uint64_t host_fd_blocks(int fd); /* 512-byte blocks */
 
-/* -- time, randomness, strace -------------------------------------------------------------------- */
+/* -- time, randomness, strace --------------------------------------------------------------------
+ */
 uint64_t host_clock_monotonic(void); /* ns, host's own */
 uint64_t host_clock_realtime(void);
 void host_random(void *buf, size_t len);

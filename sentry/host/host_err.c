@@ -4,6 +4,7 @@
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
 #include "lib/log.h"
 #include "sentry/host/host.h"
 

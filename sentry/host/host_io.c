@@ -12,18 +12,21 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <termios.h>
+#include <unistd.h>
+
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include "sentry/host/host.h"
 
-enum { STREAM_CHUNK = 4096 };
+enum {
+    STREAM_CHUNK = 4096
+};
 
 int64_t host_pread(int fd, void *buf, size_t len, uint64_t off)
 {
@@ -126,7 +129,8 @@ int host_dup(int fd)
     return r < 0 ? -errno : r;
 }
 
-/* -- readiness ----------------------------------------------------------------------------------- */
+/* -- readiness -----------------------------------------------------------------------------------
+ */
 
 static int epoll_fd = -1;
 
@@ -183,9 +187,12 @@ void host_poll_dispatch(void)
     }
 }
 
-/* -- the one timer ------------------------------------------------------------------------------------------------ */
+/* -- the one timer
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* A timerfd in the same epoll set: waiting with a timeout would cost a clock look and a host timer a wait. */
+/* A timerfd in the same epoll set: waiting with a timeout would cost a clock look and a host timer
+ * a wait. */
 static struct host_watch timer_watch;
 static void (*timer_fired)(void);
 static uint64_t timer_at;

@@ -5,9 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
+
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "sentry/host/host.h"
 

@@ -4,10 +4,11 @@
 #include "lib/compiler.h"
 
 #include <sched.h>
-#include <sys/auxv.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <sys/auxv.h>
+#include <sys/random.h>
 
 #include "sentry/host/host.h"
 

@@ -1,11 +1,13 @@
 /*
  * clock.c: conversions of time structures, clocks by number, and the calls that read them.
  */
+#include "sentry/kernel/clock.h"
+
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/time.h"
-#include "sentry/kernel/clock.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/rusage.h"
 #include "sentry/mm/usercopy.h"

@@ -2,9 +2,9 @@
  * clone.c: fork(2), vfork(2), clone(2).
  *
  * The new task is made from copies or shared references of the caller's objects, then the platform
- * makes the host thread: in the same host process for CLONE_THREAD, else in a new one (copy-on-write,
- * or on the same memory for CLONE_VM). The child starts in context with a copy of the parent's
- * registers. The parent must be in context, so the handlers ask for a kick first.
+ * makes the host thread: in the same host process for CLONE_THREAD, else in a new one
+ * (copy-on-write, or on the same memory for CLONE_VM). The child starts in context with a copy of
+ * the parent's registers. The parent must be in context, so the handlers ask for a kick first.
  *
  * clone3 is refused with ENOSYS (the C libraries fall back to clone), see abi/syscalls.def.
  */
@@ -14,6 +14,7 @@
 
 #include "abi/errno.h"
 #include "abi/sched.h"
+
 #include "lib/alloc.h"
 #include "sentry/fs/anon/pidfd.h"
 #include "sentry/fs/file.h"
@@ -44,7 +45,8 @@ static int clone_check(const struct clone_request *rq)
         return -EINVAL;
     if ((f & LX_CLONE_THREAD) && !(f & LX_CLONE_SIGHAND))
         return -EINVAL;
-    if ((f & LX_CLONE_PIDFD) && (f & (LX_CLONE_THREAD | LX_CLONE_PARENT_SETTID | LX_CLONE_DETACHED)))
+    if ((f & LX_CLONE_PIDFD) &&
+        (f & (LX_CLONE_THREAD | LX_CLONE_PARENT_SETTID | LX_CLONE_DETACHED)))
         return -EINVAL;
     if (rq->exit_signal < 0 || rq->exit_signal > LX_NSIG)
         return -EINVAL;
@@ -240,8 +242,8 @@ static int clone_build(struct task *t, const struct clone_request *rq, struct ta
     return 0;
 }
 
-/* The descriptor for the child goes where CLONE_PARENT_SETTID would put its id. Lack of one is no failure of the
- * clone any more: the child exists. */
+/* The descriptor for the child goes where CLONE_PARENT_SETTID would put its id. Lack of one is no
+ * failure of the clone any more: the child exists. */
 static void clone_pidfd(struct task *t, struct task *child, const struct clone_request *rq)
 {
     struct file *f;

@@ -1,10 +1,11 @@
 /*
  * cred.c: credential objects. Published ones are shared and never changed.
  */
+#include "sentry/kernel/cred.h"
+
 #include "lib/compiler.h"
 
 #include "lib/alloc.h"
-#include "sentry/kernel/cred.h"
 
 struct cred *cred_new(void)
 {

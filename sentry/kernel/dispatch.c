@@ -15,14 +15,16 @@
  *
  * While its group is stopped a task is held at whatever point it has reached (TASK_STOPPED).
  */
+#include "sentry/kernel/dispatch.h"
+
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/syscalls.h"
+
 #include "lib/assert.h"
 #include "lib/log.h"
 #include "sentry/host/host.h"
-#include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/mm/mm.h"
 #include "sentry/sys/strace.h"
@@ -30,7 +32,8 @@
 
 static struct list_head run_queue = {&run_queue, &run_queue};
 
-/* -- leaving the gate ----------------------------------------------------------------------------- */
+/* -- leaving the gate -----------------------------------------------------------------------------
+ */
 
 void task_call_done(struct task *t)
 {
@@ -225,7 +228,8 @@ struct sys_res sys_host(struct task *t, const struct host_call *call)
     return (struct sys_res){SYS_HOST, 0};
 }
 
-/* -- events ----------------------------------------------------------------------------------------- */
+/* -- events
+ * ----------------------------------------------------------------------------------------- */
 
 static void event_syscall(struct task *t, const struct plat_event *ev)
 {
@@ -329,7 +333,8 @@ void dispatch_start(struct task *t)
     task_put(t);
 }
 
-/* -- run queue ---------------------------------------------------------------------------------------- */
+/* -- run queue
+ * ---------------------------------------------------------------------------------------- */
 
 static void run_queue_add(struct task *t)
 {

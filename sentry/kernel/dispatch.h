@@ -2,8 +2,8 @@
 /*
  * dispatch.h: what the files of sentry/kernel share about calls, contexts and the run queue.
  *
- * A task at the gate leaves it through exactly one of: dispatch_return (a value), dispatch_resume (replaced
- * registers), the host (SYS_HOST) or its end.
+ * A task at the gate leaves it through exactly one of: dispatch_return (a value), dispatch_resume
+ * (replaced registers), the host (SYS_HOST) or its end.
  */
 #include "lib/compiler.h"
 
@@ -32,11 +32,13 @@ enum signal_work {
     SIGNAL_GONE,    /* the group ended */
 };
 enum signal_work signal_resolve(struct task *t);
-/* Enters the handlers of all pending signals on t->regs; from_call: a call with result val is ending. */
+/* Enters the handlers of all pending signals on t->regs; from_call: a call with result val is
+ * ending. */
 void signal_deliver(struct task *t, bool from_call, int64_t val);
 /* A fault of t's own instruction: cannot be blocked or ignored. */
 void signal_force(struct task *t, const struct lx_siginfo *info);
-/* Builds the frame of one handler on t->regs; false: the stack is not writable (SIGSEGV was forced). */
+/* Builds the frame of one handler on t->regs; false: the stack is not writable (SIGSEGV was
+ * forced). */
 bool sigframe_push(struct task *t, const struct lx_sigaction *act, const struct lx_siginfo *info);
 void signal_notify_task(struct task *t);
 /* What signal_dequeue would take; 0: none. */
@@ -75,7 +77,8 @@ int session_new(struct thread_group *tg) MUST_CHECK;
 int pgrp_join(struct thread_group *tg, uint32_t pgid) MUST_CHECK;
 void pgrp_leave(struct thread_group *tg);
 bool pgrp_is_orphaned(const struct pgrp *pg, const struct thread_group *ignore);
-/* The end of a process may orphan its own group, and those of its children (once they have a new parent). */
+/* The end of a process may orphan its own group, and those of its children (once they have a new
+ * parent). */
 void session_check_orphans(struct thread_group *exiting);
 void session_check_orphan(struct thread_group *child, const struct thread_group *exiting);
 

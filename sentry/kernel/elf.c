@@ -1,6 +1,6 @@
 /*
- * elf.c: reads the ELF header and the program headers (structures from libelf's <elf.h>) and checks every number
- * that the loader will use: types, sizes, order, alignment, overflow.
+ * elf.c: reads the ELF header and the program headers (structures from libelf's <elf.h>) and checks
+ * every number that the loader will use: types, sizes, order, alignment, overflow.
  */
 #include "sentry/kernel/elf.h"
 
@@ -10,11 +10,14 @@
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "abi/types.h"
+
 #include "lib/alloc.h"
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
 
-enum { PHDRS_MAX = 1024 };
+enum {
+    PHDRS_MAX = 1024
+};
 
 static int check_header(const Elf64_Ehdr *h)
 {
@@ -79,7 +82,8 @@ static int read_interp(struct file *f, const Elf64_Phdr *p, struct elf_info *e)
     return 0;
 }
 
-static int scan_headers(struct file *f, const Elf64_Ehdr *h, const Elf64_Phdr *ph, struct elf_info *e)
+static int scan_headers(struct file *f, const Elf64_Ehdr *h, const Elf64_Phdr *ph,
+                        struct elf_info *e)
 {
     uint64_t phdrs_end = h->e_phoff + (uint64_t)h->e_phnum * sizeof(*ph);
     int r = 0;

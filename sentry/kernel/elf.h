@@ -6,7 +6,10 @@
 
 struct file;
 
-enum { ELF_MAX_LOADS = 64, ELF_INTERP_MAX = 4096 };
+enum {
+    ELF_MAX_LOADS = 64,
+    ELF_INTERP_MAX = 4096
+};
 
 struct elf_load {
     uint64_t vaddr, filesz, memsz, offset;
@@ -14,8 +17,8 @@ struct elf_load {
 };
 
 struct elf_info {
-    bool dyn; /* ET_DYN: to be placed anywhere */
-    bool exec_stack; /* PT_GNU_STACK asks for an executable stack */
+    bool dyn;                   /* ET_DYN: to be placed anywhere */
+    bool exec_stack;            /* PT_GNU_STACK asks for an executable stack */
     uint64_t entry, phdr_vaddr; /* 0: the program headers are not mapped */
     uint16_t phnum;
     uint64_t low, high; /* page-aligned span of the loads */

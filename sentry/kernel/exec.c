@@ -3,11 +3,14 @@
  *
  *   1. "#!" scripts are replaced by their interpreter, at most four times
  *   2. headers of the program and of its ELF interpreter are read and checked (elf.c)
- *   3. addresses are chosen, and all mappings of both, the stack included, go to the host in one batch
+ *   3. addresses are chosen, and all mappings of both, the stack included, go to the host in one
+ * batch
  *   4. the tree, the partial bss pages, the initial stack (exec_stack.c)
  *
  * Nothing of the calling task is changed here; on failure the new address space is dropped.
  */
+#include "sentry/kernel/exec.h"
+
 #include "lib/compiler.h"
 
 #include <string.h>
@@ -16,18 +19,23 @@
 #include "abi/misc.h"
 #include "abi/mman.h"
 #include "abi/rlimit.h"
+
 #include "lib/alloc.h"
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
-#include "sentry/kernel/exec.h"
 #include "sentry/kernel/exec_load.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/vma_tree.h"
 
-enum { SCRIPT_DEPTH = 5, MAX_REQS = 4 * ELF_MAX_LOADS + 2, STACK_MAX = 64 << 20, STACK_MIN = 1 << 17 };
+enum {
+    SCRIPT_DEPTH = 5,
+    MAX_REQS = 4 * ELF_MAX_LOADS + 2,
+    STACK_MAX = 64 << 20,
+    STACK_MIN = 1 << 17
+};
 #define PIE_BASE 0x555555554000ull
 
 /* One program being placed. */
@@ -56,7 +64,9 @@ static uint64_t random_pages(const struct loader *l, unsigned bits)
     return (v & ((1ull << bits) - 1)) * PAGE_SIZE;
 }
 
-/* -- mappings ------------------------------------------------------------------------------------------------ */
+/* -- mappings
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void add_req(struct loader *l, uint64_t start, uint64_t end, uint32_t prot,
                     const struct image_part *part, uint64_t offset)
@@ -108,7 +118,8 @@ static int clear_tails(struct loader *l, const struct image_part *p)
     for (uint32_t i = 0; i < p->elf.nloads; i++) {
         const struct elf_load *s = &p->elf.loads[i];
         uint64_t end = s->vaddr + p->bias + s->filesz;
-        if (s->memsz == s->filesz || s->filesz == 0 || !(s->prot & LX_PROT_WRITE) || page_aligned(end))
+        if (s->memsz == s->filesz || s->filesz == 0 || !(s->prot & LX_PROT_WRITE) ||
+            page_aligned(end))
             continue;
         int r = plat_write(l->mm->as, GADDR(end), zeros, (size_t)(page_up(end) - end));
         if (r < 0)
@@ -137,7 +148,9 @@ static int apply(struct loader *l)
     return r;
 }
 
-/* -- addresses ------------------------------------------------------------------------------------------------ */
+/* -- addresses
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void place_program(struct loader *l)
 {
@@ -200,7 +213,9 @@ static void set_code_ranges(struct loader *l)
     mm->brk_start = mm->brk = p->elf.high + p->bias + random_pages(l, 13);
 }
 
-/* -- the whole ------------------------------------------------------------------------------------------------- */
+/* -- the whole
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int load_parts(struct loader *l, const char *path, const struct exec_strings *s,
                       struct exec_image *img)
@@ -317,8 +332,8 @@ static int load_elf(struct task *t, struct file *file, const char *path, struct 
 }
 
 /* Follows "#!" lines; *ret_file is counted: the program to load. */
-static int resolve_scripts(struct task *t, struct file *file, const char *path, struct exec_strings *s,
-                           struct file **ret_file)
+static int resolve_scripts(struct task *t, struct file *file, const char *path,
+                           struct exec_strings *s, struct file **ret_file)
 {
     char head[SCRIPT_HEAD];
     char name[4096];

@@ -13,13 +13,20 @@
 #include "abi/elf.h"
 #include "abi/errno.h"
 #include "abi/time.h"
+
 #include "lib/alloc.h"
 #include "lib/checked.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/exec_load.h"
 #include "sentry/kernel/kernel.h"
 
-enum { MAX_AUX = 24, PHENT = 56, HOST_AT_HWCAP = 16, HOST_AT_HWCAP2 = 26, HOST_AT_MINSIGSTKSZ = 51 };
+enum {
+    MAX_AUX = 24,
+    PHENT = 56,
+    HOST_AT_HWCAP = 16,
+    HOST_AT_HWCAP2 = 26,
+    HOST_AT_MINSIGSTKSZ = 51
+};
 
 static const char platform_name[] = "x86_64";
 
@@ -83,8 +90,8 @@ static size_t fill_aux(uint64_t *w, const struct layout *l, const struct exec_au
 }
 
 /* Pointers to `count` strings that start at *off of the block. */
-static size_t fill_pointers(uint64_t *w, const struct exec_strings *s, uint64_t base, uint32_t count,
-                            size_t *off)
+static size_t fill_pointers(uint64_t *w, const struct exec_strings *s, uint64_t base,
+                            uint32_t count, size_t *off)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -95,8 +102,8 @@ static size_t fill_pointers(uint64_t *w, const struct exec_strings *s, uint64_t 
     return n;
 }
 
-int exec_stack_fill(struct mm *mm, uint64_t stack_top, const char *path, const struct exec_strings *s,
-                    const struct exec_aux *aux, uint64_t *ret_sp)
+int exec_stack_fill(struct mm *mm, uint64_t stack_top, const char *path,
+                    const struct exec_strings *s, const struct exec_aux *aux, uint64_t *ret_sp)
 {
     struct layout l;
     size_t off = 0, n = 0;

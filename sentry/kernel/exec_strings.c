@@ -7,6 +7,7 @@
 
 #include "abi/errno.h"
 #include "abi/rlimit.h"
+
 #include "lib/alloc.h"
 #include "lib/buf.h"
 #include "sentry/kernel/exec.h"
@@ -15,7 +16,13 @@
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 
-enum { STRING_MAX = 131072, VECTOR_MAX = 1 << 17, STRINGS_MAX = 6 << 20, POINTERS = 64, WINDOW = 4096 };
+enum {
+    STRING_MAX = 131072,
+    VECTOR_MAX = 1 << 17,
+    STRINGS_MAX = 6 << 20,
+    POINTERS = 64,
+    WINDOW = 4096
+};
 
 static size_t strings_cap(const struct task *t)
 {
@@ -64,7 +71,8 @@ static int copy_one(struct task *t, struct window *w, uint64_t at, struct buf *b
 }
 
 /* Appends the strings of a NULL-terminated vector of guest pointers. */
-static int copy_vector(struct task *t, struct window *w, gaddr_t vec, struct buf *b, uint32_t *ret_n)
+static int copy_vector(struct task *t, struct window *w, gaddr_t vec, struct buf *b,
+                       uint32_t *ret_n)
 {
     uint64_t ptrs[POINTERS];
     uint32_t n = 0, have = 0;
@@ -154,7 +162,9 @@ void exec_strings_done(struct exec_strings *s)
     *s = (struct exec_strings){0};
 }
 
-/* -- "#!" ------------------------------------------------------------------------------------------------ */
+/* -- "#!"
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static bool blank(char c)
 {

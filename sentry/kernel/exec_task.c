@@ -1,10 +1,12 @@
 /*
  * exec_task.c: execve(2), the part that replaces a task's image.
  *
- * exec_load makes a complete new mm in a fresh address space; only when the first thread of it exists
- * nothing can fail any more. Then the other threads end, the old host process is killed, and the task
- * goes on with the registers of the new program (SYS_RESUME).
+ * exec_load makes a complete new mm in a fresh address space; only when the first thread of it
+ * exists nothing can fail any more. Then the other threads end, the old host process is killed, and
+ * the task goes on with the registers of the new program (SYS_RESUME).
  */
+#include "sentry/kernel/exec_task.h"
+
 #include "lib/compiler.h"
 
 #include <stdio.h>
@@ -13,18 +15,20 @@
 #include "abi/errno.h"
 #include "abi/file.h"
 #include "abi/prctl.h"
+
 #include "lib/alloc.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/exec.h"
-#include "sentry/kernel/exec_task.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
-enum { PATH_CAP = 4096 };
+enum {
+    PATH_CAP = 4096
+};
 
 /* Capabilities after execve, capabilities(7), for files without file capabilities. */
 static void exec_caps(struct cred *c, bool secure)
@@ -192,8 +196,8 @@ int exec_replace(struct task *t, struct file *file, const char *path, struct exe
     return 0;
 }
 
-/* A program named by a descriptor is known as /dev/fd/N[/path]. A script whose descriptor closes on exec
- * could not be opened by its interpreter: -ENOENT. */
+/* A program named by a descriptor is known as /dev/fd/N[/path]. A script whose descriptor closes on
+ * exec could not be opened by its interpreter: -ENOENT. */
 static int name_by_fd(struct task *t, int dfd, struct file *file, char *path)
 {
     char rel[PATH_CAP], magic[2];

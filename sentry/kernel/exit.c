@@ -10,6 +10,7 @@
 
 #include "abi/errno.h"
 #include "abi/wait.h"
+
 #include "lib/alloc.h"
 #include "lib/log.h"
 #include "sentry/fs/file.h"

@@ -1,18 +1,21 @@
 /*
  * futex.c: futex(2) and robust lists (get_robust_list(2)).
  *
- * All operations of all guests come through here on one thread, so a compare and the queueing that follows it
- * are atomic with respect to every wake-up. FUTEX_WAKE_OP's update of the guest word is not atomic against
- * a guest thread that changes the word at the same instant without a system call.
+ * All operations of all guests come through here on one thread, so a compare and the queueing that
+ * follows it are atomic with respect to every wake-up. FUTEX_WAKE_OP's update of the guest word is
+ * not atomic against a guest thread that changes the word at the same instant without a system
+ * call.
  *
  * A waiter is the restart object of its task: it is freed whatever way the call ends.
  * Priority inheritance is refused with ENOSYS, as by a kernel without it.
  */
+#include "abi/futex.h"
+
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
-#include "abi/futex.h"
 #include "abi/time.h"
+
 #include "lib/alloc.h"
 #include "lib/hash.h"
 #include "lib/list.h"
@@ -23,7 +26,9 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
-enum { NBUCKETS = 256 };
+enum {
+    NBUCKETS = 256
+};
 
 struct futex_waiter {
     struct list_head link; /* bucket */
@@ -87,7 +92,9 @@ int futex_wake_addr(struct task *t, gaddr_t addr, bool shared, uint32_t n)
     return r < 0 ? r : wake_key(&key, n, LX_FUTEX_BITSET_MATCH_ANY);
 }
 
-/* -- wait ----------------------------------------------------------------------------------------------- */
+/* -- wait
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct wait_args {
     gaddr_t addr;
@@ -188,7 +195,8 @@ static int wait_timeout(struct task *t, gaddr_t addr, bool relative, bool realti
     return 0;
 }
 
-/* -- requeue, wake-op -------------------------------------------------------------------------------------- */
+/* -- requeue, wake-op
+ * -------------------------------------------------------------------------------------- */
 
 static int futex_requeue(struct task *t, const struct sys_args *a, bool shared, bool cmp)
 {
@@ -350,7 +358,8 @@ struct sys_res sys_futex(struct task *t, const struct sys_args *a)
     }
 }
 
-/* -- robust lists ------------------------------------------------------------------------------------------- */
+/* -- robust lists
+ * ------------------------------------------------------------------------------------------- */
 
 static void robust_release(struct task *t, uint64_t entry, int64_t offset)
 {

@@ -4,6 +4,7 @@
 #include "sentry/kernel/ipc.h"
 
 #include "abi/errno.h"
+
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/task.h"
 

@@ -10,7 +10,9 @@
 struct task;
 struct thread_group;
 
-enum { IPC_SLOTS = 1024 };
+enum {
+    IPC_SLOTS = 1024
+};
 
 struct ipc_object {
     struct lx_ipc_perm perm;
@@ -25,10 +27,13 @@ struct ipc_table {
 
 /* The object of an id, or NULL. */
 struct ipc_object *ipc_find(struct ipc_table *tb, int32_t id);
-/* 0: *ret_obj is the object with that key (permission and exclusiveness checked); 1: a new one is to be made; -errno. */
-int ipc_lookup_key(struct ipc_table *tb, struct task *t, int32_t key, int flags, struct ipc_object **ret_obj) MUST_CHECK;
+/* 0: *ret_obj is the object with that key (permission and exclusiveness checked); 1: a new one is
+ * to be made; -errno. */
+int ipc_lookup_key(struct ipc_table *tb, struct task *t, int32_t key, int flags,
+                   struct ipc_object **ret_obj) MUST_CHECK;
 /* Fills perm from the caller and gives it an id; -ENOSPC. */
-int ipc_add(struct ipc_table *tb, struct task *t, int32_t key, int flags, struct ipc_object *obj) MUST_CHECK;
+int ipc_add(struct ipc_table *tb, struct task *t, int32_t key, int flags, struct ipc_object *obj)
+    MUST_CHECK;
 void ipc_remove(struct ipc_table *tb, struct ipc_object *obj);
 /* want: 04 read, 02 write: 0 or -EACCES. */
 int ipc_permission(const struct task *t, const struct lx_ipc_perm *p, uint32_t want) MUST_CHECK;

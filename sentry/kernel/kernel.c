@@ -1,6 +1,8 @@
 /*
  * kernel.c: the root object, and the first process.
  */
+#include "sentry/kernel/kernel.h"
+
 #include "lib/compiler.h"
 
 #include <string.h>
@@ -9,6 +11,7 @@
 #include "abi/file.h"
 #include "abi/rlimit.h"
 #include "abi/sched.h"
+
 #include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/hash.h"
@@ -20,7 +23,6 @@
 #include "sentry/kernel/exec.h"
 #include "sentry/kernel/exec_task.h"
 #include "sentry/kernel/ipc.h"
-#include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/session.h"
 
@@ -87,7 +89,8 @@ static void rlimits_default(struct thread_group *tg)
     tg->rlimit[LX_RLIMIT_STACK] = (struct lx_rlimit){8u << 20, LX_RLIM_INFINITY};
     tg->rlimit[LX_RLIMIT_CORE] = (struct lx_rlimit){0, 0};
     tg->rlimit[LX_RLIMIT_NOFILE] = (struct lx_rlimit){kernel.start_files, kernel.start_files};
-    tg->rlimit[LX_RLIMIT_FSIZE] = (struct lx_rlimit){kernel.start_file_size, kernel.start_file_size};
+    tg->rlimit[LX_RLIMIT_FSIZE] =
+        (struct lx_rlimit){kernel.start_file_size, kernel.start_file_size};
     tg->rlimit[LX_RLIMIT_NPROC] =
         (struct lx_rlimit){limit_max(LIMIT_TASKS), limit_max(LIMIT_TASKS)};
     tg->rlimit[LX_RLIMIT_MEMLOCK] = (struct lx_rlimit){8u << 20, 8u << 20};

@@ -4,9 +4,10 @@
  * global of the kernel; unit tests reset it through kernel_init/kernel_done.
  */
 #include "lib/compiler.h"
-#include "lib/list.h"
 
 #include "platform/platform.h"
+
+#include "lib/list.h"
 #include "sentry/kernel/timer.h"
 #include "sentry/kernel/verdict.h"
 
@@ -24,25 +25,25 @@ struct kernel {
     char hostname[65], domainname[65];
     uint64_t boot_realtime;  /* ns of CLOCK_REALTIME at start */
     uint64_t boot_monotonic; /* ns of the host CLOCK_MONOTONIC that guests see as zero */
-    uint32_t seed;          /* of hash tables */
-    uint64_t memory_limit;  /* bytes that /proc/meminfo and sysinfo call total; 0: not set */
-    uint32_t cpus;          /* processors that the guest sees; 0: the host's */
-    uint64_t cpu_milli;     /* CPU share in thousandths of a processor; 0: no limit */
+    uint32_t seed;           /* of hash tables */
+    uint64_t memory_limit;   /* bytes that /proc/meminfo and sysinfo call total; 0: not set */
+    uint32_t cpus;           /* processors that the guest sees; 0: the host's */
+    uint64_t cpu_milli;      /* CPU share in thousandths of a processor; 0: no limit */
     struct mount *root_mount;
-    struct list_head mounts;      /* mount.all_link, in mount order */
-    struct list_head groups;      /* thread_group.all_link */
-    struct thread_group *init;    /* the first process: adopts orphans, its exit ends the run */
-    struct task *current;         /* whose call is being handled; NULL outside of handlers */
-    bool ended;                   /* the run is over: verdict (and exit_status) are final */
-    enum verdict verdict;         /* set by kernel_end; NONE: init ended by itself */
-    int exit_status;              /* wait status of init */
-    const char *fatal;            /* internal-error text, or NULL */
+    struct list_head mounts;   /* mount.all_link, in mount order */
+    struct list_head groups;   /* thread_group.all_link */
+    struct thread_group *init; /* the first process: adopts orphans, its exit ends the run */
+    struct task *current;      /* whose call is being handled; NULL outside of handlers */
+    bool ended;                /* the run is over: verdict (and exit_status) are final */
+    enum verdict verdict;      /* set by kernel_end; NONE: init ended by itself */
+    int exit_status;           /* wait status of init */
+    const char *fatal;         /* internal-error text, or NULL */
     bool strace;
     uint64_t nsyscalls;
-    uint32_t unsupported[512];    /* refused calls by number, for the report */
-    bool end_on_pids;    /* crossing the task limit ends the run (else EAGAIN) */
-    uint64_t cpu_done;   /* ns of CPU of groups that have ended */
-    uint64_t cpu_limit;  /* ns, 0: none */
+    uint32_t unsupported[512]; /* refused calls by number, for the report */
+    bool end_on_pids;          /* crossing the task limit ends the run (else EAGAIN) */
+    uint64_t cpu_done;         /* ns of CPU of groups that have ended */
+    uint64_t cpu_limit;        /* ns, 0: none */
     struct timer cpu_timer;
     uint64_t start_files, start_file_size; /* RLIMIT_NOFILE and RLIMIT_FSIZE of the first process */
 };
@@ -60,14 +61,15 @@ struct kernel_start {
     uint32_t uid, gid;
     uint32_t ngroups;
     const uint32_t *groups;
-    uint64_t caps; /* effective, permitted and bounding */
-    int stdio[3];  /* host descriptors, owned by the kernel from here on; -1: none */
+    uint64_t caps;               /* effective, permitted and bounding */
+    int stdio[3];                /* host descriptors, owned by the kernel from here on; -1: none */
     struct file *stdio_files[3]; /* or guest files (a pty), borrowed; NULL: use stdio */
-    struct tty_master *console; /* of the first process's session (--tty), or NULL */
+    struct tty_master *console;  /* of the first process's session (--tty), or NULL */
 };
-/* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve, then *ret_exec says that it was
- * the program that could not be executed. */
-int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err) MUST_CHECK;
+/* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve, then *ret_exec
+ * says that it was the program that could not be executed. */
+int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err)
+    MUST_CHECK;
 /* ns of CPU time of all guest threads, dead ones included. */
 uint64_t kernel_cputime(void);
 /* Starts watching kernel.cpu_limit. */

@@ -1,10 +1,11 @@
 /*
  * limits.c: counters of everything that a guest can make the kernel hold.
  */
+#include "sentry/kernel/limits.h"
+
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
-#include "sentry/kernel/limits.h"
 
 struct limit {
     uint64_t max, used, peak;

@@ -2,13 +2,14 @@
  * posix_timer.c: POSIX timers (timer_create(2)) and interval timers (setitimer(2), alarm(2)).
  *
  * A timer has at most one signal queued; further expiries count as overruns until it is taken.
- * A timer on a CPU clock is a wall timer that looks at the CPU time when it fires and, if there is some left,
- * arms itself for the shortest time in which that could be used up.
+ * A timer on a CPU clock is a wall timer that looks at the CPU time when it fires and, if there is
+ * some left, arms itself for the shortest time in which that could be used up.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/time.h"
+
 #include "lib/alloc.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/clock.h"
@@ -18,15 +19,17 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
-enum { CPU_CHECK_MIN_NS = 1000000 };
+enum {
+    CPU_CHECK_MIN_NS = 1000000
+};
 
 struct posix_timer {
-    struct list_head link; /* thread_group.posix_timers */
+    struct list_head link;      /* thread_group.posix_timers */
     struct thread_group *group; /* borrowed: the timer goes with it */
-    uint32_t id;           /* of timer_create; interval timers have none */
-    int which;             /* LX_ITIMER_VIRTUAL or PROF, else -1 */
+    uint32_t id;                /* of timer_create; interval timers have none */
+    int which;                  /* LX_ITIMER_VIRTUAL or PROF, else -1 */
     int clock;
-    uint32_t cpu_pid;      /* thread of a per-thread CPU clock, or 0 */
+    uint32_t cpu_pid; /* thread of a per-thread CPU clock, or 0 */
     int notify, signo;
     union lx_sigval value;
     uint32_t target_pid; /* SIGEV_THREAD_ID */
@@ -185,7 +188,8 @@ static struct posix_timer *timer_by_id(struct task *t, uint32_t id)
     return NULL;
 }
 
-/* -- timer_create family -------------------------------------------------------------------------------- */
+/* -- timer_create family
+ * -------------------------------------------------------------------------------- */
 
 static int timer_check_event(struct task *t, const struct lx_sigevent *ev)
 {
@@ -321,7 +325,8 @@ struct sys_res sys_timer_delete(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- interval timers ---------------------------------------------------------------------------------------- */
+/* -- interval timers
+ * ---------------------------------------------------------------------------------------- */
 
 static struct posix_timer *itimer_cpu(struct thread_group *tg, int which)
 {
@@ -333,7 +338,8 @@ static struct posix_timer *itimer_cpu(struct thread_group *tg, int which)
     return NULL;
 }
 
-static void itimer_get(struct thread_group *tg, int which, uint64_t *ret_value, uint64_t *ret_interval)
+static void itimer_get(struct thread_group *tg, int which, uint64_t *ret_value,
+                       uint64_t *ret_interval)
 {
     *ret_value = 0;
     *ret_interval = 0;

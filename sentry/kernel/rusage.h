@@ -8,7 +8,8 @@
 
 struct task;
 
-/* Splits ns of CPU time: the host does not say per guest how much was system time, so all is user time. */
+/* Splits ns of CPU time: the host does not say per guest how much was system time, so all is user
+ * time. */
 void rusage_fill(struct lx_rusage *ru, uint64_t cpu_ns, uint64_t maxrss_kib);
 struct lx_timeval timeval_from_ns(uint64_t ns);
 struct lx_timespec timespec_from_ns(uint64_t ns);

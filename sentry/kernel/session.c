@@ -3,13 +3,15 @@
  *
  * A pgrp lives while it has members, a session while it has pgrps; both are counted.
  */
+#include "sentry/kernel/session.h"
+
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
 #include "lib/alloc.h"
 #include "sentry/fs/dev/tty.h"
 #include "sentry/kernel/dispatch.h"
-#include "sentry/kernel/session.h"
 #include "sentry/kernel/task.h"
 
 static struct list_head pgrps = {&pgrps, &pgrps};

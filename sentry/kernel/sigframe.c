@@ -13,12 +13,13 @@
 #include <string.h>
 
 #include "abi/errno.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/sys/strace.h"
 #include "sentry/sys/sys.h"
 #include "sentry/sys/table.h"
-#include "sentry/sys/strace.h"
 
 enum {
     RED_ZONE = 128,
@@ -198,7 +199,8 @@ void signal_deliver(struct task *t, bool from_call, int64_t val)
         call_result_without_handler(t, val);
 }
 
-/* -- sigreturn ----------------------------------------------------------------------------------------- */
+/* -- sigreturn
+ * ----------------------------------------------------------------------------------------- */
 
 static int restore_fp(struct task *t, uint64_t addr)
 {

@@ -1,11 +1,12 @@
 /*
  * signal.c: sending, queueing and choosing signals (signal(7), sigqueue(3)).
  *
- * Sending puts the signal on the task's or the group's queue and notifies a thread that may take it:
- * a blocked one is woken (its handler runs once more and then returns its restart code), a
+ * Sending puts the signal on the task's or the group's queue and notifies a thread that may take
+ * it: a blocked one is woken (its handler runs once more and then returns its restart code), a
  * computing one is interrupted through the platform. A signal that will end the group only marks
- * it here; signal_run_fatal ends it at a safe point, so that no sender ever frees what its caller still uses.
- * A stopped group takes nothing but SIGKILL and SIGCONT: the rest waits until it goes on.
+ * it here; signal_run_fatal ends it at a safe point, so that no sender ever frees what its caller
+ * still uses. A stopped group takes nothing but SIGKILL and SIGCONT: the rest waits until it goes
+ * on.
  *
  * Before a task runs guest code again signal_resolve performs default actions; only a handler
  * needs the thread's registers (signal_deliver, sigframe.c).
@@ -14,6 +15,7 @@
 
 #include "abi/errno.h"
 #include "abi/wait.h"
+
 #include "lib/alloc.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
@@ -22,7 +24,8 @@
 
 static struct list_head fatal_groups = {&fatal_groups, &fatal_groups};
 
-/* -- queues ----------------------------------------------------------------------------------------- */
+/* -- queues
+ * ----------------------------------------------------------------------------------------- */
 
 void sigpending_init(struct sigpending *p)
 {
@@ -144,7 +147,8 @@ uint64_t signal_pending_set(const struct task *t)
     return t->pending.set | t->group->shared_pending.set;
 }
 
-/* -- actions ----------------------------------------------------------------------------------------- */
+/* -- actions
+ * ----------------------------------------------------------------------------------------- */
 
 struct sighand *sighand_new(void)
 {
@@ -216,7 +220,8 @@ bool signal_pending(const struct task *t)
     return false;
 }
 
-/* -- notification ---------------------------------------------------------------------------------- */
+/* -- notification
+ * ---------------------------------------------------------------------------------- */
 
 void signal_notify_task(struct task *t)
 {
@@ -268,7 +273,8 @@ static struct task *any_thread(struct thread_group *tg)
     return NULL;
 }
 
-/* -- stop and continue -------------------------------------------------------------------------------- */
+/* -- stop and continue
+ * -------------------------------------------------------------------------------- */
 
 void signal_discard(struct thread_group *tg, uint64_t set)
 {
@@ -313,7 +319,8 @@ static void group_stop(struct thread_group *tg, int signo)
     thread_group_notify_parent(tg, LX_SIGCHLD, LX_CLD_STOPPED, signo);
 }
 
-/* -- sending ------------------------------------------------------------------------------------------- */
+/* -- sending
+ * ------------------------------------------------------------------------------------------- */
 
 static void send_effects(struct thread_group *tg, int signo)
 {
@@ -431,7 +438,8 @@ void signal_force(struct task *t, const struct lx_siginfo *info)
         mark_fatal(t->group);
 }
 
-/* -- before guest code runs again -------------------------------------------------------------------------- */
+/* -- before guest code runs again
+ * -------------------------------------------------------------------------- */
 
 static int fatal_signal(struct thread_group *tg)
 {

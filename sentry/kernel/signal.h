@@ -4,9 +4,10 @@
  * All state is guarded by being on the worker thread.
  */
 #include "lib/compiler.h"
-#include "lib/list.h"
 
 #include "abi/signal.h"
+
+#include "lib/list.h"
 
 struct task;
 struct thread_group;
@@ -53,8 +54,8 @@ uint64_t signal_pending_set(const struct task *t); /* task's and group's, blocke
 struct wait_queue *signal_wait_queue(struct task *t);
 /* Replaces the mask and re-evaluates what is pending. SIGKILL and SIGSTOP are never blocked. */
 void signal_set_blocked(struct task *t, uint64_t set);
-/* Temporary mask for sigsuspend, ppoll, pselect, epoll_pwait: restored when the call returns to the guest
- * (after a handler's frame has been built). Idempotent over re-runs of the handler. */
+/* Temporary mask for sigsuspend, ppoll, pselect, epoll_pwait: restored when the call returns to the
+ * guest (after a handler's frame has been built). Idempotent over re-runs of the handler. */
 void signal_set_temporary_mask(struct task *t, uint64_t set);
 /* Drops queued signals of set from the group and all its threads. */
 void signal_discard(struct thread_group *tg, uint64_t set);

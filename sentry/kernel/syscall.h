@@ -2,8 +2,8 @@
 /*
  * The contract between dispatch and the syscall handlers (docs/writing-a-syscall.md).
  *
- * A handler gets the calling task and its six raw arguments. It copies in and checks everything, then
- * acts, then says how the call ends. A handler that returns SYS_BLOCK runs again from the top
+ * A handler gets the calling task and its six raw arguments. It copies in and checks everything,
+ * then acts, then says how the call ends. A handler that returns SYS_BLOCK runs again from the top
  * when it is woken: nothing may have taken effect before, or its progress is in t->restart.
  */
 #include "lib/compiler.h"

@@ -5,21 +5,26 @@
  * task until the task is reaped. Process group and session ids live on their own (session.c) and
  * keep their numbers from being handed out again.
  */
+#include "sentry/kernel/task.h"
+
 #include "lib/compiler.h"
 
 #include <string.h>
 
 #include "abi/errno.h"
 #include "abi/sched.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
-#include "sentry/kernel/task.h"
 #include "sentry/sys/strace.h"
 
-enum { PID_MAX = 32768, PID_RESERVED = 300 };
+enum {
+    PID_MAX = 32768,
+    PID_RESERVED = 300
+};
 
 static struct task *pid_table[PID_MAX];
 static uint32_t pid_last;

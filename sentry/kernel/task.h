@@ -2,17 +2,19 @@
 /*
  * Tasks (threads), thread groups (processes), process groups and sessions.
  *
- * A task is counted (task_get/put); the pid table holds one reference until it is reaped. Everything
- * is touched by the worker thread only.
+ * A task is counted (task_get/put); the pid table holds one reference until it is reaped.
+ * Everything is touched by the worker thread only.
  */
 #include "lib/compiler.h"
-#include "lib/list.h"
 
 #include "abi/rlimit.h"
 #include "abi/signal.h"
 #include "abi/types.h"
+
 #include "platform/gate_policy.h"
 #include "platform/platform.h"
+
+#include "lib/list.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/signal.h"
 #include "sentry/kernel/syscall.h"
@@ -34,12 +36,13 @@ enum task_state {
     TASK_DEAD,    /* host thread gone; zombie until reaped if it is a group leader */
 };
 
-/* Progress of a call that blocked, zero at every fresh call. Handlers use the field of their topic. */
+/* Progress of a call that blocked, zero at every fresh call. Handlers use the field of their topic.
+ */
 struct task_restart {
-    bool active; /* this is a re-run */
+    bool active;       /* this is a re-run */
     uint64_t progress; /* bytes done so far by read/write/splice/... */
     uint64_t u[4];     /* free for the handler */
-    void *ptr;         /* owned object of the handler; freed by free_ptr when the call ends in any way */
+    void *ptr; /* owned object of the handler; freed by free_ptr when the call ends in any way */
     void (*free_ptr)(void *ptr);
 };
 
@@ -59,17 +62,17 @@ struct task {
     struct plat_thread *pth;     /* NULL once dead */
     enum task_state state;
 
-    struct mm *mm;          /* NULL once dead */
-    struct files *files;    /* NULL once dead */
-    struct fs_info *fs;     /* NULL once dead */
+    struct mm *mm;       /* NULL once dead */
+    struct files *files; /* NULL once dead */
+    struct fs_info *fs;  /* NULL once dead */
     struct cred *cred;
     struct sighand *sighand;
 
     /* the call in progress */
-    bool in_syscall;    /* a call waits for its answer */
-    bool in_context;    /* registers are at hand (regs) and the thread waits in its context */
-    bool want_context;  /* a kick for the handler is on its way */
-    bool kicked;        /* a kick or interrupt for signals is on its way */
+    bool in_syscall;   /* a call waits for its answer */
+    bool in_context;   /* registers are at hand (regs) and the thread waits in its context */
+    bool want_context; /* a kick for the handler is on its way */
+    bool kicked;       /* a kick or interrupt for signals is on its way */
     struct plat_regs regs;
     struct sys_args call;
     struct task_restart restart;
@@ -96,7 +99,7 @@ struct task {
     int exit_code; /* wait status */
     bool exiting;
     uint32_t personality;
-    uint64_t start_time; /* monotonic ns */
+    uint64_t start_time;       /* monotonic ns */
     struct task *vfork_parent; /* borrowed: parked until we exec or exit */
     bool vfork_done;
     int nice, policy, rt_priority;
@@ -106,19 +109,22 @@ struct task {
     uint64_t nsyscalls;
 };
 
-enum group_stop { GROUP_RUNNING, GROUP_STOPPED };
+enum group_stop {
+    GROUP_RUNNING,
+    GROUP_STOPPED
+};
 
 struct thread_group {
     uint32_t ref;
     uint32_t pid;
     struct task *leader; /* counted */
     struct list_head threads;
-    uint32_t nthreads; /* live ones */
+    uint32_t nthreads;           /* live ones */
     struct thread_group *parent; /* NULL only for the sandbox's first process and orphans of init */
     struct list_head children, sibling;
     struct list_head all_link;   /* kernel.groups */
     struct list_head fatal_link; /* a fatal signal arrived: ended at the next safe point */
-    struct pgrp *pgrp;         /* counted */
+    struct pgrp *pgrp;           /* counted */
     struct list_head pgrp_link;
     struct sigpending shared_pending;
     struct wait_queue signal_wait; /* signal queued for the group */
@@ -132,8 +138,8 @@ struct thread_group {
     int exit_code;   /* wait status, set once */
     int exit_signal; /* to the parent at exit; 0: none */
     bool child_subreaper, dumpable, has_execed;
-    uint64_t cpu_dead;        /* ns of CPU of ended threads and earlier images */
-    uint64_t cpu_children;    /* of reaped children */
+    uint64_t cpu_dead;                /* ns of CPU of ended threads and earlier images */
+    uint64_t cpu_children;            /* of reaped children */
     uint64_t maxrss, maxrss_children; /* KiB: largest address space seen, of reaped children */
     uint64_t start_time;
     struct timer cpu_limit; /* next look at RLIMIT_CPU (cpu_limit.c) */
@@ -147,7 +153,7 @@ struct thread_group {
 struct pgrp {
     uint32_t ref;
     uint32_t id;
-    struct session *session; /* counted */
+    struct session *session;  /* counted */
     struct list_head members; /* thread_group.pgrp_link */
     struct list_head all_link;
 };
@@ -155,7 +161,7 @@ struct pgrp {
 struct session {
     uint32_t ref;
     uint32_t id;
-    struct tty *tty;         /* controlling terminal, counted by the tty layer; or NULL */
+    struct tty *tty;          /* controlling terminal, counted by the tty layer; or NULL */
     uint32_t foreground_pgid; /* of tty */
 };
 
@@ -175,7 +181,8 @@ struct thread_group *thread_group_next(struct thread_group *tg);
 /* Puts a blocked task on the run queue: its handler runs again. */
 void task_wake(struct task *t);
 
-/* Kernel code that must end everything of a group: exit_group semantics, status is a wait status. */
+/* Kernel code that must end everything of a group: exit_group semantics, status is a wait status.
+ */
 void thread_group_exit(struct thread_group *tg, int status);
 
 static inline struct lx_rlimit *task_rlimit(const struct task *t, int resource)
@@ -183,11 +190,11 @@ static inline struct lx_rlimit *task_rlimit(const struct task *t, int resource)
     return &t->group->rlimit[resource];
 }
 
-
 /* One letter of /proc/PID/stat: R S D T Z. */
 char task_state_letter(const struct task *t);
 /* ns of CPU time, live and dead threads. */
 uint64_t thread_group_cputime(const struct thread_group *tg);
-/* KiB that the address space takes; an upper bound of what is resident, which the host does not tell. */
+/* KiB that the address space takes; an upper bound of what is resident, which the host does not
+ * tell. */
 uint64_t thread_group_rss(const struct thread_group *tg);
 uint64_t task_cputime(const struct task *t);

@@ -4,6 +4,7 @@
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "sentry/kernel/cpu_limit.h"

@@ -1,11 +1,12 @@
 /*
  * timer.c: the timer queue, a red-black tree by expiry, and the kernel's two clocks.
  */
+#include "sentry/kernel/timer.h"
+
 #include "lib/compiler.h"
 
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
-#include "sentry/kernel/timer.h"
 
 static struct rb_root timers;
 

@@ -1,9 +1,11 @@
 #pragma once
 /*
- * One timer queue for the kernel. Times are guest CLOCK_MONOTONIC nanoseconds (zero at sandbox start).
- * The worker sleeps until the earliest one. Callbacks run on the worker, outside any handler.
+ * One timer queue for the kernel. Times are guest CLOCK_MONOTONIC nanoseconds (zero at sandbox
+ * start). The worker sleeps until the earliest one. Callbacks run on the worker, outside any
+ * handler.
  */
 #include "lib/compiler.h"
+
 #include "lib/rbtree.h"
 
 struct timer {

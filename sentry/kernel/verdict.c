@@ -1,8 +1,8 @@
 /*
  * verdict.c: limits that end the whole run, and the CPU time that one of them counts.
  *
- * CPU time cannot grow faster than wall time times processors, so the next look is due when that much could have
- * been used up, at the latest after 10 ms of it: the overshoot is bounded.
+ * CPU time cannot grow faster than wall time times processors, so the next look is due when that
+ * much could have been used up, at the latest after 10 ms of it: the overshoot is bounded.
  */
 #include "sentry/kernel/verdict.h"
 
@@ -11,7 +11,9 @@
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 
-enum { LOOK_MIN_NS = 2000000 };
+enum {
+    LOOK_MIN_NS = 2000000
+};
 
 void kernel_end(enum verdict v)
 {

@@ -4,11 +4,13 @@
  * Children are looked through in order of creation. A wait that finds none ready but some that may
  * become so waits on the group's child_wait queue.
  */
+#include "abi/wait.h"
+
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/time.h"
-#include "abi/wait.h"
+
 #include "sentry/fs/anon/pidfd.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/dispatch.h"
@@ -18,7 +20,7 @@
 
 struct wait_request {
     bool nonblock; /* a pidfd with O_NONBLOCK: -EAGAIN instead of waiting */
-    int type; /* LX_P_* */
+    int type;      /* LX_P_* */
     uint32_t id;
     uint32_t options;
 };
@@ -54,7 +56,8 @@ static void wait_fill(const struct thread_group *tg, int status, struct wait_res
 }
 
 /* True when this child answers the request; consumes the state change unless WNOWAIT. */
-static bool wait_try(struct thread_group *tg, const struct wait_request *rq, struct wait_result *res)
+static bool wait_try(struct thread_group *tg, const struct wait_request *rq,
+                     struct wait_result *res)
 {
     bool keep = (rq->options & LX_WNOWAIT) != 0;
     if (tg->zombie) {

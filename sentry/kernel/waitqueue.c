@@ -2,8 +2,8 @@
  * waitqueue.c: wait queues, and how a task waits on them.
  *
  * A task's entries are allocated, charged to LIMIT_WAITS, and linked into t->waits as well, so
- * that everything is dropped when the handler runs again. Waking a task only puts it on the run queue:
- * no handler ever runs inside wait_queue_wake.
+ * that everything is dropped when the handler runs again. Waking a task only puts it on the run
+ * queue: no handler ever runs inside wait_queue_wake.
  */
 #include "lib/compiler.h"
 
@@ -23,7 +23,8 @@ void wait_queue_init(struct wait_queue *q)
     list_init(&q->entries);
 }
 
-void wait_entry_init(struct wait_entry *e, uint32_t mask, void (*wake)(struct wait_entry *, uint32_t))
+void wait_entry_init(struct wait_entry *e, uint32_t mask,
+                     void (*wake)(struct wait_entry *, uint32_t))
 {
     *e = (struct wait_entry){.mask = mask, .wake = wake};
     list_init(&e->link);

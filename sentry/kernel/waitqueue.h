@@ -1,13 +1,15 @@
 #pragma once
 /*
- * Wait queues. An object that tasks (or epoll) can wait for embeds a wait_queue; wait_queue_wake calls
- * the wake function of every entry whose mask meets the key (poll bits; 0 key or mask: always).
+ * Wait queues. An object that tasks (or epoll) can wait for embeds a wait_queue; wait_queue_wake
+ * calls the wake function of every entry whose mask meets the key (poll bits; 0 key or mask:
+ * always).
  *
- * A task waits by task_wait_on from inside a handler (entries come from a per-task pool, all are dropped before
- * the handler runs again). Objects that end while entries are queued call wait_queue_done, which
- * wakes and unlinks every entry.
+ * A task waits by task_wait_on from inside a handler (entries come from a per-task pool, all are
+ * dropped before the handler runs again). Objects that end while entries are queued call
+ * wait_queue_done, which wakes and unlinks every entry.
  */
 #include "lib/compiler.h"
+
 #include "lib/list.h"
 
 struct task;
@@ -29,7 +31,8 @@ void wait_queue_done(struct wait_queue *q);
 void wait_queue_add(struct wait_queue *q, struct wait_entry *e);
 /* Unlinks; harmless when not queued (an initialised entry). */
 void wait_entry_remove(struct wait_entry *e);
-void wait_entry_init(struct wait_entry *e, uint32_t mask, void (*wake)(struct wait_entry *, uint32_t));
+void wait_entry_init(struct wait_entry *e, uint32_t mask,
+                     void (*wake)(struct wait_entry *, uint32_t));
 void wait_queue_wake(struct wait_queue *q, uint32_t key);
 /* Wakes all non-exclusive entries and at most n exclusive ones. */
 void wait_queue_wake_n(struct wait_queue *q, uint32_t key, unsigned n);
@@ -37,7 +40,8 @@ void wait_queue_wake_n(struct wait_queue *q, uint32_t key, unsigned n);
 /* Registers the running task; 0 or -ENOMEM. */
 int task_wait_on(struct task *t, struct wait_queue *q, uint32_t mask) MUST_CHECK;
 int task_wait_on_exclusive(struct task *t, struct wait_queue *q, uint32_t mask) MUST_CHECK;
-/* The call times out at this instant (guest CLOCK_MONOTONIC ns); kept over re-runs until the call ends. */
+/* The call times out at this instant (guest CLOCK_MONOTONIC ns); kept over re-runs until the call
+ * ends. */
 void task_set_deadline(struct task *t, uint64_t monotonic_ns);
 bool task_has_deadline(const struct task *t);
 /* True in a re-run after the deadline passed. */

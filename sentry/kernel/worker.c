@@ -1,9 +1,9 @@
 /*
- * worker.c: the one loop that runs everything: an event of the platform, expired timers, readiness of
- * host descriptors, woken tasks.
+ * worker.c: the one loop that runs everything: an event of the platform, expired timers, readiness
+ * of host descriptors, woken tasks.
  *
- * One thread is enough: the guests' calls come through one listener, and more receivers on it do not make it
- * faster (docs/locking.md). So no object of the kernel needs a lock.
+ * One thread is enough: the guests' calls come through one listener, and more receivers on it do
+ * not make it faster (docs/locking.md). So no object of the kernel needs a lock.
  */
 #include "lib/compiler.h"
 
@@ -13,7 +13,9 @@
 #include "sentry/sys/strace.h"
 
 /* Host descriptors are looked at at least once in this many events, however busy the gate is. */
-enum { HOST_POLL_EVERY = 64 };
+enum {
+    HOST_POLL_EVERY = 64
+};
 
 /* Expiry becomes readiness of the host's timer, which host_poll_dispatch sees. */
 static void set_timer(void)

@@ -5,6 +5,7 @@
 
 #include "abi/errno.h"
 #include "abi/mman.h"
+
 #include "lib/alloc.h"
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
@@ -14,7 +15,9 @@
 #include "sentry/mm/vma_tree.h"
 
 /* Below the stack and the vdso, which the host puts at the top. */
-enum { MMAP_RANDOM_PAGES = 1 << 20 };
+enum {
+    MMAP_RANDOM_PAGES = 1 << 20
+};
 #define MMAP_TOP 0x7ff000000000ull
 
 static int add_special(struct mm *mm, uint64_t start, uint64_t end, uint64_t prot, const char *name)
@@ -80,11 +83,12 @@ void mm_put(struct mm *mm)
     kfree(mm);
 }
 
-/* The host has left out or wiped what MADV_DONTFORK and MADV_WIPEONFORK say. Locks are not inherited. */
+/* The host has left out or wiped what MADV_DONTFORK and MADV_WIPEONFORK say. Locks are not
+ * inherited. */
 static int dup_vma(struct mm *mm, const struct vma *v)
 {
-    struct vma_attr attr = {v->prot,   v->flags & ~(uint32_t)VMA_LOCKED, v->file, v->obj,
-                            v->offset, v->name};
+    struct vma_attr attr = {v->prot, v->flags & ~(uint32_t)VMA_LOCKED, v->file, v->obj, v->offset,
+                            v->name};
     return v->flags & VMA_DONTFORK ? 0 : vma_insert(mm, v->start, v->end, &attr);
 }
 

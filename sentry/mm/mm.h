@@ -3,15 +3,17 @@
  * mm: a guest address space. The vma tree is the truth for checks, /proc/PID/maps, limits and
  * mremap, and the kernel chooses every address; the host's page tables follow it through plat_ops.
  *
- * An mm is counted by its tasks (vfork and CLONE_VM share it). Ranges freed by a thread's own call (SYS_HOST
- * munmap) stay in quarantine until that thread has been seen at the gate again.
+ * An mm is counted by its tasks (vfork and CLONE_VM share it). Ranges freed by a thread's own call
+ * (SYS_HOST munmap) stay in quarantine until that thread has been seen at the gate again.
  */
 #include "lib/compiler.h"
-#include "lib/list.h"
-#include "lib/rbtree.h"
 
 #include "abi/types.h"
+
 #include "platform/platform.h"
+
+#include "lib/list.h"
+#include "lib/rbtree.h"
 #include "sentry/kernel/waitqueue.h"
 
 struct task;
@@ -38,10 +40,10 @@ struct vma {
     uint32_t flags;
     /* augmentation: extent of the subtree, and the largest gap inside of it */
     uint64_t sub_start, sub_end, max_gap;
-    struct file *file;   /* counted; NULL for anonymous */
-    struct memobj *obj;  /* counted; shared anonymous memory, else NULL */
-    uint64_t offset;     /* bytes into file or obj of start */
-    const char *name;    /* static: "[vdso]" ..., or NULL */
+    struct file *file;  /* counted; NULL for anonymous */
+    struct memobj *obj; /* counted; shared anonymous memory, else NULL */
+    uint64_t offset;    /* bytes into file or obj of start */
+    const char *name;   /* static: "[vdso]" ..., or NULL */
 };
 
 struct mm {
@@ -49,7 +51,7 @@ struct mm {
     struct plat_as *as; /* NULL after the last process of it is gone */
     struct rb_root vmas;
     uint32_t nvmas;
-    uint64_t total;     /* bytes of all vmas except special ones */
+    uint64_t total; /* bytes of all vmas except special ones */
     uint64_t start_code, end_code, start_data, end_data;
     uint64_t brk_start, brk;
     uint64_t start_stack, stack_limit;
@@ -61,7 +63,7 @@ struct mm {
     size_t auxv_len;
     struct list_head quarantine;
     struct wait_queue quarantine_wait; /* something was released */
-    bool def_locked;      /* mlockall(MCL_FUTURE) */
+    bool def_locked;                   /* mlockall(MCL_FUTURE) */
     uint64_t fault_addr;  /* the last fault that the tree could not explain, and how often it */
     uint32_t fault_count; /* came in a row */
 };
@@ -69,13 +71,15 @@ struct mm {
 /* A fresh mm around a new plat_as with only the special vmas. */
 int mm_new(struct mm **ret_mm) MUST_CHECK;
 struct mm *mm_get(struct mm *mm);
-/* The last put drops the vmas; the plat_as ends with its host processes (or as_drop if none was started). */
+/* The last put drops the vmas; the plat_as ends with its host processes (or as_drop if none was
+ * started). */
 void mm_put(struct mm *mm);
-/* The vma list of parent for a forked address space child_as (which the platform has copied already). */
+/* The vma list of parent for a forked address space child_as (which the platform has copied
+ * already). */
 int mm_dup(struct mm *parent, struct plat_as *child_as, struct mm **ret_mm) MUST_CHECK;
 
-struct vma *mm_find(struct mm *mm, uint64_t addr);       /* the vma that contains addr, or NULL */
-struct vma *mm_find_from(struct mm *mm, uint64_t addr);  /* the first vma with end > addr, or NULL */
+struct vma *mm_find(struct mm *mm, uint64_t addr);      /* the vma that contains addr, or NULL */
+struct vma *mm_find_from(struct mm *mm, uint64_t addr); /* the first vma with end > addr, or NULL */
 struct vma *vma_next(struct vma *v);
 struct vma *vma_prev(struct vma *v);
 struct vma *mm_first(struct mm *mm);
@@ -95,13 +99,15 @@ struct mmap_args {
 /* Kernel entry points; the caller is the worker. Return the address or -errno as mmap(2). */
 int64_t mm_mmap(struct task *t, struct mm *mm, const struct mmap_args *args) MUST_CHECK;
 int mm_munmap(struct task *t, struct mm *mm, uint64_t addr, uint64_t len) MUST_CHECK;
-/* The checks and splits of munmap; afterwards vma_carve(addr, *ret_end) cannot fail (sys_munmap: the host unmaps). */
+/* The checks and splits of munmap; afterwards vma_carve(addr, *ret_end) cannot fail (sys_munmap:
+ * the host unmaps). */
 int mm_unmap_prepare(struct mm *mm, uint64_t addr, uint64_t len, uint64_t *ret_end) MUST_CHECK;
 /* Shared anonymous memory from a given object (SysV shm). */
 int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
                    uint64_t flags, struct memobj *obj, uint64_t offset) MUST_CHECK;
 
-/* A host fault at addr (EV_FAULT). 0: resolved, go on; else the signal to raise with *ret_code (SEGV_MAPERR, ...). */
+/* A host fault at addr (EV_FAULT). 0: resolved, go on; else the signal to raise with *ret_code
+ * (SEGV_MAPERR, ...). */
 int mm_fault(struct task *t, int host_signo, int host_code, uint64_t addr, int *ret_code);
 
 /* Key of a futex word: private (mm, addr) or shared (object, offset). */
@@ -114,7 +120,8 @@ int mm_futex_key(struct task *t, gaddr_t addr, bool shared, struct futex_key *re
 /* The thread of t has been seen at the gate: releases what it had in quarantine. */
 void mm_quarantine_release(struct mm *mm, struct task *t);
 
-/* execve (exec.c): loads file into a new mm. On success *ret_mm, entry registers and comm are set. */
+/* execve (exec.c): loads file into a new mm. On success *ret_mm, entry registers and comm are set.
+ */
 struct exec_image {
     struct mm *mm;
     uint64_t entry, stack;
@@ -128,8 +135,9 @@ struct exec_strings { /* one heap block of NUL-terminated strings */
     size_t len;
     uint32_t argc, envc;
 };
-/* file: counted reference borrowed. path: as given to execve (AT_EXECFN). #! scripts and the interpreter are
- * resolved inside. -ENOEXEC, -EACCES, -ENOENT, -E2BIG, -ELOOP, -ENOMEM, -ELIBBAD. */
+/* file: counted reference borrowed. path: as given to execve (AT_EXECFN). #! scripts and the
+ * interpreter are resolved inside. -ENOEXEC, -EACCES, -ENOENT, -E2BIG, -ELOOP, -ENOMEM, -ELIBBAD.
+ */
 int exec_load(struct task *t, struct file *file, const char *path, struct exec_strings *argv_envp,
               struct exec_image *ret_image) MUST_CHECK;
 

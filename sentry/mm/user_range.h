@@ -1,5 +1,6 @@
 #pragma once
-/* Which guest addresses system calls may touch; shared by usercopy.c, uio.c and the mm operations. */
+/* Which guest addresses system calls may touch; shared by usercopy.c, uio.c and the mm operations.
+ */
 #include "lib/compiler.h"
 
 #include "abi/mman.h"

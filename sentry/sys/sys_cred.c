@@ -6,6 +6,7 @@
 
 #include "abi/errno.h"
 #include "abi/prctl.h"
+
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -13,11 +14,11 @@
 
 #define ID_KEEP UINT32_MAX
 
-#define CRED_READ(name, field)                                                                     \
-    struct sys_res sys_##name(struct task *t, const struct sys_args *a)                            \
-    {                                                                                              \
-        (void)a;                                                                                   \
-        return sys_ret(t->cred->field);                                                            \
+#define CRED_READ(name, field)                                          \
+    struct sys_res sys_##name(struct task *t, const struct sys_args *a) \
+    {                                                                   \
+        (void)a;                                                        \
+        return sys_ret(t->cred->field);                                 \
     }
 CRED_READ(getuid, uid)
 CRED_READ(geteuid, euid)
@@ -282,10 +283,12 @@ struct sys_res sys_setgroups(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- capabilities --------------------------------------------------------------------------------------- */
+/* -- capabilities
+ * --------------------------------------------------------------------------------------- */
 
 /* Version and pid of the header; *ret_words: 1 or 2 data structures; 0 or -errno. */
-static int cap_header(struct task *t, gaddr_t addr, struct lx_cap_user_header *ret_h, int *ret_words)
+static int cap_header(struct task *t, gaddr_t addr, struct lx_cap_user_header *ret_h,
+                      int *ret_words)
 {
     if (get_user(t, ret_h, addr) < 0)
         return -EFAULT;

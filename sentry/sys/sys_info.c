@@ -9,6 +9,7 @@
 #include "abi/errno.h"
 #include "abi/rlimit.h"
 #include "abi/time.h"
+
 #include "sentry/kernel/cpu_limit.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
@@ -70,9 +71,12 @@ struct sys_res sys_getrusage(struct task *t, const struct sys_args *a)
     return sys_ret(put_user(t, sys_addr(a, 1), &ru));
 }
 
-/* -- rlimits ----------------------------------------------------------------------------------------------- */
+/* -- rlimits
+ * -----------------------------------------------------------------------------------------------
+ */
 
-static int rlimit_set(struct task *t, struct thread_group *tg, uint32_t res, const struct lx_rlimit *new)
+static int rlimit_set(struct task *t, struct thread_group *tg, uint32_t res,
+                      const struct lx_rlimit *new)
 {
     struct lx_rlimit *cur = &tg->rlimit[res];
     if (new->rlim_cur > new->rlim_max)
@@ -133,7 +137,8 @@ struct sys_res sys_prlimit64(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- adjtimex: readable, never changed --------------------------------------------------------------------- */
+/* -- adjtimex: readable, never changed
+ * --------------------------------------------------------------------- */
 
 static struct sys_res do_adjtimex(struct task *t, gaddr_t addr)
 {

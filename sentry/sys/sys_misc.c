@@ -6,6 +6,7 @@
 #include "abi/errno.h"
 #include "abi/misc.h"
 #include "abi/sched.h"
+
 #include "lib/alloc.h"
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
@@ -38,7 +39,8 @@ struct sys_res sys_getrandom(struct task *t, const struct sys_args *a)
 /* Order of two kernel objects without giving their addresses away. */
 static int64_t kcmp_order(const void *x, const void *y)
 {
-    uintptr_t a = ((uintptr_t)x ^ kernel.seed) * 2654435761u, b = ((uintptr_t)y ^ kernel.seed) * 2654435761u;
+    uintptr_t a = ((uintptr_t)x ^ kernel.seed) * 2654435761u,
+              b = ((uintptr_t)y ^ kernel.seed) * 2654435761u;
     return x == y ? 0 : a < b ? 1 : 2;
 }
 
@@ -102,7 +104,8 @@ static int unshare_fs(struct task *t)
     return 0;
 }
 
-/* Namespaces need a privilege that nobody has here; what a task shares with others it may stop sharing. */
+/* Namespaces need a privilege that nobody has here; what a task shares with others it may stop
+ * sharing. */
 struct sys_res sys_unshare(struct task *t, const struct sys_args *a)
 {
     uint64_t flags = a->v[0];
@@ -121,7 +124,8 @@ struct sys_res sys_unshare(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* Every answer through the gate orders memory of the calling thread only; nothing is promised for others. */
+/* Every answer through the gate orders memory of the calling thread only; nothing is promised for
+ * others. */
 struct sys_res sys_membarrier(struct task *t, const struct sys_args *a)
 {
     (void)t;

@@ -7,6 +7,7 @@
 
 #include "abi/errno.h"
 #include "abi/prctl.h"
+
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/mm/mm.h"
@@ -100,7 +101,8 @@ static int64_t prctl_cred(struct task *t, int op, const struct sys_args *a)
 {
     switch (op) {
     case LX_PR_CAPBSET_READ:
-        return a->v[1] > LX_CAP_LAST_CAP ? -EINVAL : (int64_t)((t->cred->cap_bounding >> a->v[1]) & 1);
+        return a->v[1] > LX_CAP_LAST_CAP ? -EINVAL
+                                         : (int64_t)((t->cred->cap_bounding >> a->v[1]) & 1);
     case LX_PR_CAPBSET_DROP:
         return prctl_bounding_drop(t, a->v[1]);
     case LX_PR_GET_SECUREBITS:
@@ -221,7 +223,8 @@ struct sys_res sys_personality(struct task *t, const struct sys_args *a)
     return sys_ret(old);
 }
 
-/* The guest's own filters are not run yet: what a program asks first is answered as by a kernel without them. */
+/* The guest's own filters are not run yet: what a program asks first is answered as by a kernel
+ * without them. */
 struct sys_res sys_seccomp(struct task *t, const struct sys_args *a)
 {
     (void)t;

@@ -5,6 +5,7 @@
 
 #include "abi/errno.h"
 #include "abi/wait.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/session.h"

@@ -7,6 +7,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "abi/time.h"
+
 #include "sentry/host/host.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/rusage.h"
@@ -48,8 +49,7 @@ static int sched_set(struct task *t, struct task *other, int policy, int priorit
         return -EINVAL;
     if (policy_realtime(base) ? priority < 1 || priority > 99 : priority != 0)
         return -EINVAL;
-    if (!may_change(t, other) ||
-        (policy_realtime(base) && !cred_capable(t->cred, CAP_SYS_NICE_NR)))
+    if (!may_change(t, other) || (policy_realtime(base) && !cred_capable(t->cred, CAP_SYS_NICE_NR)))
         return -EPERM;
     other->policy = policy;
     other->rt_priority = priority;
@@ -104,8 +104,8 @@ struct sys_res sys_sched_get_priority_max(struct task *t, const struct sys_args 
     (void)t;
     if (policy_realtime(policy))
         return sys_ret(99);
-    bool known = policy == LX_SCHED_NORMAL || policy == LX_SCHED_BATCH ||
-                 policy == LX_SCHED_IDLE || policy == LX_SCHED_DEADLINE;
+    bool known = policy == LX_SCHED_NORMAL || policy == LX_SCHED_BATCH || policy == LX_SCHED_IDLE ||
+                 policy == LX_SCHED_DEADLINE;
     return sys_ret(known ? 0 : -EINVAL);
 }
 
@@ -206,7 +206,8 @@ struct sys_res sys_sched_getattr(struct task *t, const struct sys_args *a)
     return sys_ret(copy_to_user(t, sys_addr(a, 1), &attr, attr.size));
 }
 
-/* -- nice values ---------------------------------------------------------------------------------------- */
+/* -- nice values
+ * ---------------------------------------------------------------------------------------- */
 
 static int nice_change(const struct task *t, struct task *other, int nice)
 {

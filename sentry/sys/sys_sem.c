@@ -1,15 +1,16 @@
 /*
  * sys_sem.c: System V semaphores (semget(2), semop(2), semctl(2)).
  *
- * An operation array is tried on a copy of the values: either all of it applies, or the caller waits until
- * something of the set changes and tries again. SEM_UNDO adjustments hang at the set, by process, and are applied
- * when the process ends (ipc_exit).
+ * An operation array is tried on a copy of the values: either all of it applies, or the caller
+ * waits until something of the set changes and tries again. SEM_UNDO adjustments hang at the set,
+ * by process, and are applied when the process ends (ipc_exit).
  */
 #include "lib/compiler.h"
 
 #include <string.h>
 
 #include "abi/errno.h"
+
 #include "lib/alloc.h"
 #include "lib/list.h"
 #include "sentry/kernel/clock.h"
@@ -140,7 +141,9 @@ void ipc_exit(struct thread_group *tg)
     }
 }
 
-enum { OPS_MAX = 500 };
+enum {
+    OPS_MAX = 500
+};
 
 /* 0: applied; 1: must wait (*ret_at: the operation that does); -errno. */
 static int ops_try(const struct lx_sembuf *ops, uint32_t n, uint16_t *values,
@@ -207,7 +210,8 @@ static int ops_apply(struct task *t, struct sem_set *s, const struct lx_sembuf *
     return 0;
 }
 
-static int ops_check(struct task *t, const struct sem_set *s, const struct lx_sembuf *ops, uint32_t n)
+static int ops_check(struct task *t, const struct sem_set *s, const struct lx_sembuf *ops,
+                     uint32_t n)
 {
     bool alters = false;
     for (uint32_t i = 0; i < n; i++) {
@@ -314,7 +318,9 @@ struct sys_res sys_semtimedop(struct task *t, const struct sys_args *a)
     return do_semop(t, a);
 }
 
-/* -- semctl ------------------------------------------------------------------------------------------------ */
+/* -- semctl
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void undo_clear(struct sem_set *s, uint32_t num)
 {
@@ -438,9 +444,8 @@ struct sys_res sys_semctl(struct task *t, const struct sys_args *a)
     if (cmd == LX_IPC_INFO || cmd == LX_SEM_INFO)
         return sys_ret(sem_info(t, GADDR(a->v[3])));
     bool by_index = cmd == LX_SEM_STAT || cmd == LX_SEM_STAT_ANY;
-    struct sem_set *s = by_index
-                            ? (struct sem_set *)(void *)sets.slots[sys_int(a, 0) % IPC_SLOTS]
-                            : set_of(sys_int(a, 0));
+    struct sem_set *s = by_index ? (struct sem_set *)(void *)sets.slots[sys_int(a, 0) % IPC_SLOTS]
+                                 : set_of(sys_int(a, 0));
     if (s == NULL)
         return sys_ret(-EINVAL);
     int r;

@@ -1,13 +1,15 @@
 /*
  * sys_shm.c: System V shared memory (shmget(2), shmop(2), shmctl(2)).
  *
- * A segment is a memobj; attaching maps it. How often it is attached is read off the vma trees, so nothing has
- * to be told about fork, exit and munmap. A removed segment keeps its id until nobody has it attached.
+ * A segment is a memobj; attaching maps it. How often it is attached is read off the vma trees, so
+ * nothing has to be told about fork, exit and munmap. A removed segment keeps its id until nobody
+ * has it attached.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/mman.h"
+
 #include "lib/alloc.h"
 #include "lib/checked.h"
 #include "sentry/kernel/ipc.h"
@@ -194,8 +196,11 @@ static int64_t shm_info(struct task *t, int cmd, gaddr_t out)
 {
     int64_t top = 0;
     struct lx_shm_info si = {.used_ids = (int32_t)segments.count};
-    struct lx_shminfo lim = {
-        .shmmax = 1ull << 40, .shmmin = 1, .shmmni = LX_SHMMNI, .shmseg = LX_SHMMNI, .shmall = 1ull << 28};
+    struct lx_shminfo lim = {.shmmax = 1ull << 40,
+                             .shmmin = 1,
+                             .shmmni = LX_SHMMNI,
+                             .shmseg = LX_SHMMNI,
+                             .shmall = 1ull << 28};
     for (int i = 0; i < IPC_SLOTS; i++) {
         struct shm_segment *s = (struct shm_segment *)(void *)segments.slots[i];
         if (s == NULL)

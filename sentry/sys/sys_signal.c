@@ -5,6 +5,7 @@
 
 #include "abi/errno.h"
 #include "abi/time.h"
+
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
@@ -12,7 +13,9 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
-enum { SIGSET_SIZE = 8 };
+enum {
+    SIGSET_SIZE = 8
+};
 
 struct sys_res sys_rt_sigaction(struct task *t, const struct sys_args *a)
 {
@@ -24,8 +27,7 @@ struct sys_res sys_rt_sigaction(struct task *t, const struct sys_args *a)
         return sys_ret(-EINVAL);
     if (set && get_user(t, &act, sys_addr(a, 1)) < 0)
         return sys_ret(-EFAULT);
-    if (signo < 1 || signo > LX_NSIG ||
-        (set && (sig_bit(signo) & LX_SIGSET_UNBLOCKABLE) != 0))
+    if (signo < 1 || signo > LX_NSIG || (set && (sig_bit(signo) & LX_SIGSET_UNBLOCKABLE) != 0))
         return sys_ret(-EINVAL);
     struct lx_sigaction *slot = &t->sighand->action[signo - 1];
     old = *slot;
@@ -163,7 +165,9 @@ struct sys_res sys_sigaltstack(struct task *t, const struct sys_args *a)
     return sys_ret(put_user(t, sys_addr(a, 1), &old));
 }
 
-/* -- sending ----------------------------------------------------------------------------------------------- */
+/* -- sending
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static bool may_signal(const struct task *t, const struct thread_group *tg, int signo)
 {
@@ -267,8 +271,10 @@ struct sys_res sys_tkill(struct task *t, const struct sys_args *a)
     return sys_ret(kill_thread(t, 0, tid, &info));
 }
 
-/* A siginfo of the guest's own: only codes that cannot be mistaken for the kernel's, unless to itself. */
-static int queue_info(struct task *t, gaddr_t addr, int signo, uint32_t pid, struct lx_siginfo *info)
+/* A siginfo of the guest's own: only codes that cannot be mistaken for the kernel's, unless to
+ * itself. */
+static int queue_info(struct task *t, gaddr_t addr, int signo, uint32_t pid,
+                      struct lx_siginfo *info)
 {
     if (get_user(t, info, addr) < 0)
         return -EFAULT;

@@ -1,13 +1,14 @@
 /*
  * sys_sleep.c: nanosleep(2), clock_nanosleep(2), pause(2), restart_syscall(2).
  *
- * A relative sleep that a signal interrupts reports the rest and, when no handler ran, goes on through
- * restart_syscall with the deadline that it began with.
+ * A relative sleep that a signal interrupts reports the rest and, when no handler ran, goes on
+ * through restart_syscall with the deadline that it began with.
  */
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
 #include "abi/time.h"
+
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/rusage.h"

@@ -1,11 +1,13 @@
 /*
  * table.c: number to handler. A number twice in the list is a compile error (-Woverride-init).
  */
+#include "sentry/sys/table.h"
+
 #include "lib/compiler.h"
 
 #include "abi/syscalls.h"
+
 #include "sentry/sys/sys.h"
-#include "sentry/sys/table.h"
 
 static sys_fn *const handlers[] = {
 #define SYSCALL(nr, name, status, handler, ...) [nr] = handler,

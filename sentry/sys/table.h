@@ -6,7 +6,9 @@
 
 #include "sentry/kernel/syscall.h"
 
-enum { SYS_NR_RESTART_SYSCALL = 219 };
+enum {
+    SYS_NR_RESTART_SYSCALL = 219
+};
 
 /* The handler of a call, or NULL: then syscall_refusal says the (negative) errno. */
 sys_fn *syscall_handler(uint64_t nr);

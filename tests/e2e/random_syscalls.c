@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -19,10 +22,13 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { LAST = 600, CALLS = 6, BUF = 65536, WAIT_MS = 40 };
+enum {
+    LAST = 600,
+    CALLS = 6,
+    BUF = 65536,
+    WAIT_MS = 40
+};
 
 static uint64_t state;
 static unsigned char *buf;
@@ -79,11 +85,21 @@ static uint64_t argument(void)
 /* Calls that could end or change the parent: their first two arguments name this child instead. */
 static int aims_at_a_process(long nr)
 {
-    static const long list[] = {SYS_kill,         SYS_tkill,   SYS_tgkill,       SYS_rt_sigqueueinfo,
-                                SYS_rt_tgsigqueueinfo, SYS_prlimit64, SYS_process_vm_writev,
-                                SYS_pidfd_open,   SYS_setpriority, SYS_ptrace,
-                                SYS_sched_setaffinity, SYS_sched_setparam, SYS_sched_setscheduler,
-                                SYS_sched_setattr, SYS_setpgid};
+    static const long list[] = {SYS_kill,
+                                SYS_tkill,
+                                SYS_tgkill,
+                                SYS_rt_sigqueueinfo,
+                                SYS_rt_tgsigqueueinfo,
+                                SYS_prlimit64,
+                                SYS_process_vm_writev,
+                                SYS_pidfd_open,
+                                SYS_setpriority,
+                                SYS_ptrace,
+                                SYS_sched_setaffinity,
+                                SYS_sched_setparam,
+                                SYS_sched_setscheduler,
+                                SYS_sched_setattr,
+                                SYS_setpgid};
 
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
         if (list[i] == nr)

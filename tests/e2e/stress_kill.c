@@ -1,6 +1,6 @@
 /*
- * For stress_kill.sh: makes processes, threads, pipes and images, and kills whatever it has made at random
- * moments, for so many seconds. At the end nothing of its own is left and it says so.
+ * For stress_kill.sh: makes processes, threads, pipes and images, and kills whatever it has made at
+ * random moments, for so many seconds. At the end nothing of its own is left and it says so.
  *
  *      stress_kill SECONDS SEED
  */
@@ -11,14 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { WORKERS = 12 };
+enum {
+    WORKERS = 12
+};
 
 static uint64_t state;
 
@@ -188,7 +191,8 @@ int main(int argc, char **argv)
     /* Orphans end, and are ours to reap, a little later. */
     for (int i = 0; i < 200 && (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD); i++)
         usleep(10000);
-    printf("%ld kills, %s\n", kills, kill(-1, 0) < 0 && errno == ESRCH ? "nothing left" : "something left");
+    printf("%ld kills, %s\n", kills,
+           kill(-1, 0) < 0 && errno == ESRCH ? "nothing left" : "something left");
     fflush(stdout);
     (void)getchar(); /* whoever looks from outside looks now */
     return 0;

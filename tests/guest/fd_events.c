@@ -1,6 +1,7 @@
 /* guest: glibc-only */
 /* eventfd, timerfd, signalfd, memfd, pidfd: what can be read when, and what is refused. */
 #include <poll.h>
+
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
@@ -101,7 +102,8 @@ static void signals(void)
     sigqueue(getpid(), SIGRTMIN + 1, sv);
     VALUE("poll", ready(s, 0));
     VALUE("read", read(s, si, sizeof(si)) / (long)sizeof(si[0]));
-    say("first %d code %d own %d", si[0].ssi_signo, si[0].ssi_code, si[0].ssi_pid == (uint32_t)getpid());
+    say("first %d code %d own %d", si[0].ssi_signo, si[0].ssi_code,
+        si[0].ssi_pid == (uint32_t)getpid());
     say("second %d code %d value %d", si[1].ssi_signo - SIGRTMIN, si[1].ssi_code, si[1].ssi_int);
     FACT("all taken", read(s, si, sizeof(si)));
     sigset_t usr2;

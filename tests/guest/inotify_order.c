@@ -1,9 +1,11 @@
-/* inotify: which events, in which order, with which names and cookies; merging, one shot, removal. */
-#include "facts.h"
-
+/* inotify: which events, in which order, with which names and cookies; merging, one shot, removal.
+ */
 #include <poll.h>
+
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+
+#include "facts.h"
 
 static int in;
 static uint32_t cookies[8];

@@ -1,10 +1,11 @@
 /* Stack growth, executable memory, memory changed by other threads and processes. */
-#include "tests/guest/facts.h"
-
 #include <pthread.h>
+
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
+
+#include "tests/guest/facts.h"
 
 #define PAGE 4096ul
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)

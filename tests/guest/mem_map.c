@@ -1,9 +1,10 @@
 /* mmap, munmap, mprotect, brk: results, errors and what the memory holds. */
-#include "tests/guest/facts.h"
-
 #include <setjmp.h>
+
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+#include "tests/guest/facts.h"
 
 #define PAGE 4096ul
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
@@ -72,8 +73,10 @@ static void errors(void)
     fact_map("shared validate", mmap(NULL, PAGE, RW, MAP_SHARED_VALIDATE, fd, 0));
     fact_map("shared validate unknown",
              mmap(NULL, PAGE, RW, MAP_SHARED_VALIDATE | (1 << 25), fd, 0));
-    fact_map("shared validate anon", mmap(NULL, PAGE, RW, MAP_SHARED_VALIDATE | MAP_ANONYMOUS, -1, 0));
-    fact_map("shared growsdown", mmap(NULL, PAGE, RW, MAP_SHARED | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0));
+    fact_map("shared validate anon",
+             mmap(NULL, PAGE, RW, MAP_SHARED_VALIDATE | MAP_ANONYMOUS, -1, 0));
+    fact_map("shared growsdown",
+             mmap(NULL, PAGE, RW, MAP_SHARED | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0));
     fact_map("fixed unaligned", mmap((void *)0x10000001, PAGE, RW, ANON | MAP_FIXED, -1, 0));
     fact_map("fixed page 0", mmap(NULL, PAGE, RW, ANON | MAP_FIXED, -1, 0));
     fact_map("fixed kernel", mmap((void *)-PAGE, PAGE, RW, ANON | MAP_FIXED, -1, 0));
@@ -95,7 +98,8 @@ static void addresses(void)
     NEED(munmap(p + PAGE, PAGE));
     YES("noreplace free", mmap(p + PAGE, PAGE, RW, ANON | MAP_FIXED_NOREPLACE, -1, 0) == p + PAGE);
     strcpy(p + PAGE, "old");
-    YES("fixed replaces", mmap(p + PAGE, PAGE, RW, ANON | MAP_FIXED, -1, 0) == p + PAGE && !p[PAGE]);
+    YES("fixed replaces",
+        mmap(p + PAGE, PAGE, RW, ANON | MAP_FIXED, -1, 0) == p + PAGE && !p[PAGE]);
     char *low = mmap(NULL, PAGE, RW, ANON | MAP_32BIT, -1, 0);
     YES("32 bit", low != MAP_FAILED && (uintptr_t)low < (1ul << 31));
     strcpy(p, "abc");
@@ -192,7 +196,8 @@ static void limits(void)
     NEED(setrlimit(RLIMIT_AS, &rl));
     fact_map("300 MiB in 200", mmap(NULL, 300u << 20, RW, ANON, -1, 0));
     fact_map("1 MiB in 200", mmap(NULL, 1u << 20, RW, ANON, -1, 0));
-    fact_map("300 MiB reserved in 200", mmap(NULL, 300u << 20, PROT_NONE, ANON | MAP_NORESERVE, -1, 0));
+    fact_map("300 MiB reserved in 200",
+             mmap(NULL, 300u << 20, PROT_NONE, ANON | MAP_NORESERVE, -1, 0));
     char *big = mmap(NULL, 100u << 20, PROT_NONE, ANON, -1, 0);
     fact_map("100 MiB twice over itself", mmap(big, 100u << 20, RW, ANON | MAP_FIXED, -1, 0));
     fact_map("another 100 MiB", mmap(NULL, 100u << 20, PROT_NONE, ANON, -1, 0));

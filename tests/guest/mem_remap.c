@@ -1,8 +1,8 @@
 /* mremap in all its forms; msync, mincore, madvise, mlock. */
-#include "tests/guest/facts.h"
-
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+#include "tests/guest/facts.h"
 
 #define PAGE 4096ul
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
@@ -39,8 +39,10 @@ static void remap(void)
     YES("moves", q != MAP_FAILED && q != p && !strcmp(q, "first") && !mapped(p) && mapped(wall));
     char *to = area + 32 * PAGE;
     YES("fixed", mremap(q, 3 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to);
-    YES("moved", !strcmp(to, "first") && !mapped(q) && !mapped(q + 2 * PAGE) && mapped(to + PAGE) && !mapped(to + 2 * PAGE));
-    fact_map("fixed overlaps", mremap(to, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to + PAGE));
+    YES("moved", !strcmp(to, "first") && !mapped(q) && !mapped(q + 2 * PAGE) && mapped(to + PAGE) &&
+                     !mapped(to + 2 * PAGE));
+    fact_map("fixed overlaps",
+             mremap(to, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to + PAGE));
     fact_map("fixed alone", mremap(to, PAGE, PAGE, MREMAP_FIXED, area));
     fact_map("fixed unaligned", mremap(to, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, area + 1));
     fact_map("unknown flag", mremap(to, PAGE, PAGE, 64));

@@ -1,5 +1,6 @@
 /* poll, select, epoll: readiness of pipes and eventfds, modes, nesting, masks, timeouts. */
 #include <poll.h>
+
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -36,7 +37,8 @@ static void with_poll(void)
     int p[2], q[2];
     NEED(pipe(p));
     NEED(pipe(q));
-    struct pollfd f[4] = {{p[0], POLLIN, 77}, {-5, POLLIN, 77}, {1000, POLLIN, 77}, {q[1], POLLOUT, 77}};
+    struct pollfd f[4] = {
+        {p[0], POLLIN, 77}, {-5, POLLIN, 77}, {1000, POLLIN, 77}, {q[1], POLLOUT, 77}};
     VALUE("poll four", poll(f, 4, 0));
     say("revents %d %d %d %d", f[0].revents, f[1].revents, f[2].revents, f[3].revents);
     f[2].fd = -1;

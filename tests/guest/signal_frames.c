@@ -1,20 +1,57 @@
 /* What a handler may write into its frame, and what the kernel makes of it on return. */
-#include "facts.h"
-
 #include <sys/ucontext.h>
+
+#include "facts.h"
 
 static int which;
 static volatile int back;
 
-enum { RIP_NONCANONICAL, RIP_KERNEL, RIP_NULL, RSP_NONCANONICAL, FLAGS_ALL, FLAGS_NONE, CS_KERNEL,
-       CS_ZERO, SS_ZERO, FP_NULL, FP_UNALIGNED, FP_UNMAPPED, FP_KERNEL, MXCSR_RESERVED, XFEATURES_ALL,
-       SIZE_HUGE, SIZE_SMALL, MAGIC_GONE, XSTATE_GARBAGE, MASK_ALL, STACK_BAD, CASES };
+enum {
+    RIP_NONCANONICAL,
+    RIP_KERNEL,
+    RIP_NULL,
+    RSP_NONCANONICAL,
+    FLAGS_ALL,
+    FLAGS_NONE,
+    CS_KERNEL,
+    CS_ZERO,
+    SS_ZERO,
+    FP_NULL,
+    FP_UNALIGNED,
+    FP_UNMAPPED,
+    FP_KERNEL,
+    MXCSR_RESERVED,
+    XFEATURES_ALL,
+    SIZE_HUGE,
+    SIZE_SMALL,
+    MAGIC_GONE,
+    XSTATE_GARBAGE,
+    MASK_ALL,
+    STACK_BAD,
+    CASES
+};
 
 static const char *const names[] = {
-    "rip not canonical", "rip in the kernel", "rip null", "rsp not canonical", "all flags", "no flags",
-    "kernel cs", "cs 0", "ss 0", "no fp state", "fp state unaligned", "fp state not there",
-    "fp state in the kernel", "mxcsr reserved bits", "all xfeatures", "huge extended size",
-    "small extended size", "no magic", "garbage in the xsave header", "all signals blocked",
+    "rip not canonical",
+    "rip in the kernel",
+    "rip null",
+    "rsp not canonical",
+    "all flags",
+    "no flags",
+    "kernel cs",
+    "cs 0",
+    "ss 0",
+    "no fp state",
+    "fp state unaligned",
+    "fp state not there",
+    "fp state in the kernel",
+    "mxcsr reserved bits",
+    "all xfeatures",
+    "huge extended size",
+    "small extended size",
+    "no magic",
+    "garbage in the xsave header",
+    "all signals blocked",
     "bad alternate stack",
 };
 

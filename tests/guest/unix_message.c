@@ -1,6 +1,7 @@
 /* guest: glibc-only */
 /* Datagrams, packets, control messages: descriptors, credentials, truncation, many at once. */
 #include <poll.h>
+
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -17,7 +18,9 @@ static ssize_t send_fds(int s, const void *data, size_t n, const int *fds, int n
 {
     union control c;
     struct iovec iov = {(void *)(uintptr_t)data, n};
-    struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = c.buf,
+    struct msghdr mh = {.msg_iov = &iov,
+                        .msg_iovlen = 1,
+                        .msg_control = c.buf,
                         .msg_controllen = CMSG_SPACE((size_t)nfds * sizeof(int))};
     memset(&c, 0, sizeof(c));
     c.h.cmsg_level = SOL_SOCKET;
@@ -33,7 +36,9 @@ static int receive(const char *what, int s, size_t room, size_t control, int fla
     union control c;
     char data[64];
     struct iovec iov = {data, room};
-    struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control ? c.buf : NULL,
+    struct msghdr mh = {.msg_iov = &iov,
+                        .msg_iovlen = 1,
+                        .msg_control = control ? c.buf : NULL,
                         .msg_controllen = control};
     memset(&c, 0, sizeof(c));
     ssize_t n = recvmsg(s, &mh, flags);
@@ -51,8 +56,8 @@ static int receive(const char *what, int s, size_t room, size_t control, int fla
         if (h->cmsg_type == SCM_CREDENTIALS)
             cred++;
     }
-    say("%s: %zd flags %x control %d fds %d creds %d", what, n, mh.msg_flags, (int)mh.msg_controllen,
-        fds, cred);
+    say("%s: %zd flags %x control %d fds %d creds %d", what, n, mh.msg_flags,
+        (int)mh.msg_controllen, fds, cred);
     return fds;
 }
 
@@ -105,7 +110,8 @@ static void rights(void)
     NEED(socketpair(AF_UNIX, SOCK_STREAM, 0, s));
     FACT("empty data with descriptors", send_fds(s[0], "", 0, s, 1, MSG_DONTWAIT));
     FACT("bad length", ({
-             union control k = {.h = {.cmsg_len = 3, .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+             union control k = {
+                 .h = {.cmsg_len = 3, .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
              struct msghdr mh = {.msg_control = k.buf, .msg_controllen = 24};
              sendmsg(s[0], &mh, 0);
          }));
@@ -116,7 +122,9 @@ static ssize_t send_cred(int s, pid_t pid, uid_t uid)
 {
     union control c;
     struct iovec iov = {"c", 1};
-    struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = c.buf,
+    struct msghdr mh = {.msg_iov = &iov,
+                        .msg_iovlen = 1,
+                        .msg_control = c.buf,
                         .msg_controllen = CMSG_SPACE(sizeof(struct ucred))};
     struct ucred uc = {pid, uid, getgid()};
     memset(&c, 0, sizeof(c));

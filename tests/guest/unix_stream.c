@@ -1,5 +1,6 @@
 /* AF_UNIX connections: names, backlog, ends, options, errors; other families. */
 #include <poll.h>
+
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -36,7 +37,8 @@ static int events(int fd)
 
 static void kinds(void)
 {
-    static const int families[] = {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK, 0, 45, 46, -1};
+    static const int families[] = {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK,
+                                   0,       45,       46,         -1};
     for (int i = 0; i < 9; i++)
         if (families[i] != AF_INET && families[i] != AF_INET6 && families[i] != AF_NETLINK &&
             families[i] != AF_PACKET && families[i] != AF_VSOCK)
@@ -78,7 +80,8 @@ static void names(void)
 {
     struct sockaddr_un sun;
     socklen_t len = sizeof(sun);
-    int s = (int)NEED(socket(AF_UNIX, SOCK_STREAM, 0)), s2 = (int)NEED(socket(AF_UNIX, SOCK_STREAM, 0));
+    int s = (int)NEED(socket(AF_UNIX, SOCK_STREAM, 0)),
+        s2 = (int)NEED(socket(AF_UNIX, SOCK_STREAM, 0));
     memset(&sun, 0, sizeof(sun));
     show_name("unbound", getsockname(s, (struct sockaddr *)&sun, &len), &sun, len);
     FACT("listen unbound", listen(s, 1));
@@ -196,10 +199,12 @@ static void options(void)
     static const struct {
         const char *name;
         int opt;
-    } ints[] = {{"type", SO_TYPE}, {"domain", SO_DOMAIN}, {"protocol", SO_PROTOCOL}, {"error", SO_ERROR},
-                {"acceptconn", SO_ACCEPTCONN}, {"passcred", SO_PASSCRED}, {"reuseaddr", SO_REUSEADDR},
-                {"keepalive", SO_KEEPALIVE}, {"sndbuf", SO_SNDBUF}, {"rcvbuf", SO_RCVBUF},
-                {"priority", SO_PRIORITY}, {"rcvlowat", SO_RCVLOWAT}, {"broadcast", SO_BROADCAST}};
+    } ints[] = {
+        {"type", SO_TYPE},           {"domain", SO_DOMAIN},         {"protocol", SO_PROTOCOL},
+        {"error", SO_ERROR},         {"acceptconn", SO_ACCEPTCONN}, {"passcred", SO_PASSCRED},
+        {"reuseaddr", SO_REUSEADDR}, {"keepalive", SO_KEEPALIVE},   {"sndbuf", SO_SNDBUF},
+        {"rcvbuf", SO_RCVBUF},       {"priority", SO_PRIORITY},     {"rcvlowat", SO_RCVLOWAT},
+        {"broadcast", SO_BROADCAST}};
     for (size_t i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
         v = -1, len = sizeof(v);
         int r = getsockopt(s[0], SOL_SOCKET, ints[i].opt, &v, &len);

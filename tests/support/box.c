@@ -11,6 +11,8 @@
 #include "abi/mman.h"
 #include "abi/sched.h"
 #include "abi/syscalls.h"
+
+#include "lib/assert.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
@@ -18,7 +20,6 @@
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/mm.h"
-#include "lib/assert.h"
 
 struct box box;
 
@@ -223,9 +224,8 @@ struct plat_thread *box_fork(struct plat_thread *th)
 
 struct plat_thread *box_thread(struct plat_thread *th, uint64_t sp)
 {
-    return box_clone(th,
-                     LX_CLONE_VM | LX_CLONE_FS | LX_CLONE_FILES | LX_CLONE_SIGHAND | LX_CLONE_THREAD,
-                     sp);
+    return box_clone(
+        th, LX_CLONE_VM | LX_CLONE_FS | LX_CLONE_FILES | LX_CLONE_SIGHAND | LX_CLONE_THREAD, sp);
 }
 
 void box_write(struct plat_thread *th, uint64_t addr, const void *src, size_t len)

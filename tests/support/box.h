@@ -5,16 +5,19 @@
  *      box_begin();
  *      ck_assert_int_eq(box_call(box.th, NR_getpid, 0), 1);
  *      struct plat_thread *child = box_fork(box.th);
- *      box_end();                                       everything ends; the balance is the fixture's
+ *      box_end();                                       everything ends; the balance is the
+ * fixture's
  *
- * The process has BOX_SIZE bytes of memory at BOX_MEM (read, write), a stack of BOX_STACK bytes below
- * BOX_STACK_TOP, no descriptor, all capabilities, no limit, and an empty tmpfs as root. Time stands
- * still for nobody: box_advance moves the guest's clocks forward at once.
+ * The process has BOX_SIZE bytes of memory at BOX_MEM (read, write), a stack of BOX_STACK bytes
+ * below BOX_STACK_TOP, no descriptor, all capabilities, no limit, and an empty tmpfs as root. Time
+ * stands still for nobody: box_advance moves the guest's clocks forward at once.
  */
 #include "lib/compiler.h"
 
 #include "abi/syscall_kinds.h"
+
 #include "platform/platform.h"
+
 #include "sentry/kernel/task.h"
 #include "tests/support/fake_platform.h"
 
@@ -71,11 +74,12 @@ uint64_t box_get64(struct plat_thread *th, uint64_t addr);
 void box_action(struct plat_thread *th, int signo, uint64_t handler, uint64_t flags, uint64_t mask);
 /* rt_sigprocmask SIG_SETMASK. */
 void box_mask(struct plat_thread *th, uint64_t set);
-/* Where th is in a handler: plays the return into the restorer and its rt_sigreturn. The value of rax afterwards. */
+/* Where th is in a handler: plays the return into the restorer and its rt_sigreturn. The value of
+ * rax afterwards. */
 int64_t box_sigreturn(struct plat_thread *th);
 
-/* Writes a static program of one page into path (it is never executed: the test plays it). The result of open(2) if that
- * failed, else 0. Its entry is BOX_ENTRY. */
+/* Writes a static program of one page into path (it is never executed: the test plays it). The
+ * result of open(2) if that failed, else 0. Its entry is BOX_ENTRY. */
 #define BOX_ENTRY 0x400078ull
 int64_t box_program(struct plat_thread *th, const char *path);
 /* execve(path, {path}, {}): the new thread, NULL when it failed with *ret_err. */

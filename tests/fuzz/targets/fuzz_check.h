@@ -1,7 +1,8 @@
 #pragma once
 /*
- * For targets that use the box (tests/support/box.h): its assertions are libcheck's, which only work inside
- * its own test runs. Here a failed one is a broken promise. Included by one file of a program.
+ * For targets that use the box (tests/support/box.h): its assertions are libcheck's, which only
+ * work inside its own test runs. Here a failed one is a broken promise. Included by one file of a
+ * program.
  */
 #include "lib/compiler.h"
 

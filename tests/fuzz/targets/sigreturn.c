@@ -1,10 +1,12 @@
 /*
- * rt_sigreturn on a frame whose bytes are the input, inside a handler on a kernel without a host. The
- * registers that the thread goes on with hold no privilege, and SIGKILL and SIGSTOP stay unblocked.
+ * rt_sigreturn on a frame whose bytes are the input, inside a handler on a kernel without a host.
+ * The registers that the thread goes on with hold no privilege, and SIGKILL and SIGSTOP stay
+ * unblocked.
  */
 #include <string.h>
 
 #include "abi/signal.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "sentry/kernel/dispatch.h"

@@ -1,7 +1,8 @@
 /*
- * Sequences of syscalls by two processes on a kernel without a host. Each step is eight bytes: which
- * thread, the call, and six arguments chosen from values that handlers find hard. Whatever the
- * calls do, the address spaces stay consistent, and at the end nothing is left charged or allocated.
+ * Sequences of syscalls by two processes on a kernel without a host. Each step is eight bytes:
+ * which thread, the call, and six arguments chosen from values that handlers find hard. Whatever
+ * the calls do, the address spaces stay consistent, and at the end nothing is left charged or
+ * allocated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "abi/file.h"
 #include "abi/mman.h"
 #include "abi/sched.h"
+
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "sentry/kernel/dispatch.h"
@@ -19,31 +21,116 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { STEP = 8, MAX_STEPS = 400, MAX_THREADS = 12 };
+enum {
+    STEP = 8,
+    MAX_STEPS = 400,
+    MAX_THREADS = 12
+};
 
 #define W(off) (BOX_MEM + (off))
 
 static const uint64_t values[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 17, 24, 64, 128, 256, 300, 512, 1024, 4095, 4096, 4097,
-    8192, 65536, 0x100000, 0x1000000, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, INT64_MAX,
-    1ull << 63, ~0ull, (uint64_t)-2, (uint64_t)-100, (uint64_t)-4096,
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    10,
+    12,
+    15,
+    16,
+    17,
+    24,
+    64,
+    128,
+    256,
+    300,
+    512,
+    1024,
+    4095,
+    4096,
+    4097,
+    8192,
+    65536,
+    0x100000,
+    0x1000000,
+    0x7fffffff,
+    0x80000000,
+    0xffffffff,
+    0x100000000,
+    INT64_MAX,
+    1ull << 63,
+    ~0ull,
+    (uint64_t)-2,
+    (uint64_t)-100,
+    (uint64_t)-4096,
     /* addresses: words, strings, structures, edges, nothing there */
-    W(0), W(8), W(16), W(64), W(128), W(256), W(512), W(1024), W(2048), W(4096), W(8192), W(0x8000),
-    W(BOX_SIZE - 8), W(BOX_SIZE - 1), W(BOX_SIZE), W(1), W(4095), BOX_STACK_TOP - 4096, 0x400000,
-    0x7ffffffff000, 0x800000000000, 0x6fff00000000, 0xdead000,
+    W(0),
+    W(8),
+    W(16),
+    W(64),
+    W(128),
+    W(256),
+    W(512),
+    W(1024),
+    W(2048),
+    W(4096),
+    W(8192),
+    W(0x8000),
+    W(BOX_SIZE - 8),
+    W(BOX_SIZE - 1),
+    W(BOX_SIZE),
+    W(1),
+    W(4095),
+    BOX_STACK_TOP - 4096,
+    0x400000,
+    0x7ffffffff000,
+    0x800000000000,
+    0x6fff00000000,
+    0xdead000,
     /* flags of clone, mmap, open, futex, sockets, signals */
-    LX_SIGCHLD, LX_CLONE_VM | LX_SIGCHLD, LX_CLONE_VM | LX_CLONE_VFORK | LX_SIGCHLD,
+    LX_SIGCHLD,
+    LX_CLONE_VM | LX_SIGCHLD,
+    LX_CLONE_VM | LX_CLONE_VFORK | LX_SIGCHLD,
     LX_CLONE_VM | LX_CLONE_FS | LX_CLONE_FILES | LX_CLONE_SIGHAND | LX_CLONE_THREAD,
-    LX_CLONE_VM | LX_CLONE_SIGHAND | LX_SIGCHLD, LX_CLONE_PARENT | LX_SIGCHLD, LX_CLONE_FILES,
-    LX_MAP_PRIVATE | LX_MAP_ANONYMOUS, LX_MAP_SHARED | LX_MAP_ANONYMOUS,
-    LX_MAP_PRIVATE | LX_MAP_ANONYMOUS | LX_MAP_FIXED, LX_MAP_SHARED, LX_O_CREAT | LX_O_RDWR,
-    LX_O_CREAT | LX_O_WRONLY | LX_O_APPEND, LX_O_DIRECTORY, LX_O_NONBLOCK, LX_O_CLOEXEC, LX_O_PATH,
-    0x80, 0x81, 0x83, 0x84, 0x85, 0x89, 0x8a, 0541, 01000, 0xffff, 0x40000000, 0x8910, 0x5401, 0x5413,
+    LX_CLONE_VM | LX_CLONE_SIGHAND | LX_SIGCHLD,
+    LX_CLONE_PARENT | LX_SIGCHLD,
+    LX_CLONE_FILES,
+    LX_MAP_PRIVATE | LX_MAP_ANONYMOUS,
+    LX_MAP_SHARED | LX_MAP_ANONYMOUS,
+    LX_MAP_PRIVATE | LX_MAP_ANONYMOUS | LX_MAP_FIXED,
+    LX_MAP_SHARED,
+    LX_O_CREAT | LX_O_RDWR,
+    LX_O_CREAT | LX_O_WRONLY | LX_O_APPEND,
+    LX_O_DIRECTORY,
+    LX_O_NONBLOCK,
+    LX_O_CLOEXEC,
+    LX_O_PATH,
+    0x80,
+    0x81,
+    0x83,
+    0x84,
+    0x85,
+    0x89,
+    0x8a,
+    0541,
+    01000,
+    0xffff,
+    0x40000000,
+    0x8910,
+    0x5401,
+    0x5413,
 };
 
-static const char *const strings[] = {"/", ".", "/x", "/d", "/d/f", "/d/..", "/l", "a/b", "", "/proc"};
+static const char *const strings[] = {"/",     ".",  "/x",  "/d", "/d/f",
+                                      "/d/..", "/l", "a/b", "",   "/proc"};
 
-/* What the pointers of the table lead to: strings at 512.., structures with small numbers elsewhere. */
+/* What the pointers of the table lead to: strings at 512.., structures with small numbers
+ * elsewhere. */
 static void fill_memory(void)
 {
     uint8_t page[4096];

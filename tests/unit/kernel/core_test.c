@@ -1,13 +1,15 @@
 /* Small objects of the kernel: wait queues, the timer queue, limits, credentials. */
 #include "abi/errno.h"
 #include "abi/prctl.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "tests/support/box.h"
 #include "tests/support/test.h"
 
-/* -- wait queues --------------------------------------------------------------------------------- */
+/* -- wait queues ---------------------------------------------------------------------------------
+ */
 
 struct probe {
     struct wait_entry entry;
@@ -100,7 +102,8 @@ TEST(task_waits)
     box_end();
 }
 
-/* -- timers ---------------------------------------------------------------------------------------- */
+/* -- timers
+ * ---------------------------------------------------------------------------------------- */
 
 static struct timer timers[5];
 static int order[16], fired;
@@ -144,7 +147,8 @@ TEST(timer_queue)
     timer_cancel(&timers[0]);
 }
 
-/* -- limits ----------------------------------------------------------------------------------------- */
+/* -- limits
+ * ----------------------------------------------------------------------------------------- */
 
 TEST(limits)
 {
@@ -152,9 +156,9 @@ TEST(limits)
         enum limit_kind kind;
         int err;
     } errors[] = {
-        {LIMIT_TASKS, -EAGAIN},   {LIMIT_FILES, -ENFILE},       {LIMIT_VMAS, -ENOMEM},
-        {LIMIT_SIGNALS, -EAGAIN}, {LIMIT_DISK_BYTES, -ENOSPC},  {LIMIT_LOCKS, -ENOLCK},
-        {LIMIT_IPC, -ENOSPC},     {LIMIT_EXEC_BYTES, -E2BIG},   {LIMIT_SOCK_BYTES, -ENOBUFS},
+        {LIMIT_TASKS, -EAGAIN},   {LIMIT_FILES, -ENFILE},      {LIMIT_VMAS, -ENOMEM},
+        {LIMIT_SIGNALS, -EAGAIN}, {LIMIT_DISK_BYTES, -ENOSPC}, {LIMIT_LOCKS, -ENOLCK},
+        {LIMIT_IPC, -ENOSPC},     {LIMIT_EXEC_BYTES, -E2BIG},  {LIMIT_SOCK_BYTES, -ENOBUFS},
     };
     limits_init();
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
@@ -175,7 +179,8 @@ TEST(limits)
     }
 }
 
-/* -- credentials ---------------------------------------------------------------------------------------- */
+/* -- credentials
+ * ---------------------------------------------------------------------------------------- */
 
 TEST(cred_objects)
 {
@@ -264,8 +269,7 @@ TEST(cred_out_of_memory)
 {
     static const uint64_t calls[] = {NR_setuid, NR_setgid, NR_setreuid, NR_setresgid, NR_setfsuid};
 
-    for_each_failure
-    {
+    for_each_failure {
         if (box_try()) {
             for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
                 int64_t r = box_call(box.th, calls[i], 0, 0, 0);

@@ -1,4 +1,5 @@
-/* From an event to the answer: parked calls, spurious wake-ups, deadlines, calls of the host, kicks. */
+/* From an event to the answer: parked calls, spurious wake-ups, deadlines, calls of the host,
+ * kicks. */
 #include "abi/errno.h"
 #include "abi/futex.h"
 #include "abi/mman.h"
@@ -6,6 +7,7 @@
 #include "abi/sched.h"
 #include "abi/time.h"
 #include "abi/wait.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
@@ -102,7 +104,8 @@ TEST(interrupted_computation)
     box_end();
 }
 
-/* The signal comes when the thread's call is raised but not yet seen: the call runs, then the handler. */
+/* The signal comes when the thread's call is raised but not yet seen: the call runs, then the
+ * handler. */
 TEST(interrupt_meets_call)
 {
     box_begin();
@@ -165,7 +168,8 @@ TEST(stopped_at_each_point)
     }
 }
 
-/* SIGCONT from a task that is itself run from the queue, in the very pass that puts the other aside. */
+/* SIGCONT from a task that is itself run from the queue, in the very pass that puts the other
+ * aside. */
 TEST(continue_within_a_pass)
 {
     box_begin();
@@ -197,7 +201,8 @@ TEST(fatal_platform)
     box_end();
 }
 
-/* -- exec by a thread that is not the leader ------------------------------------------------------- */
+/* -- exec by a thread that is not the leader
+ * ------------------------------------------------------- */
 
 TEST(exec_by_a_thread)
 {
@@ -273,8 +278,7 @@ TEST(vfork_and_exec)
 
 TEST(exec_out_of_memory)
 {
-    for_each_failure
-    {
+    for_each_failure {
         int64_t err = 0;
         if (box_try()) {
             struct plat_thread *two = NULL;

@@ -3,6 +3,7 @@
 #include "abi/futex.h"
 #include "abi/mman.h"
 #include "abi/time.h"
+
 #include "sentry/kernel/limits.h"
 #include "tests/support/box.h"
 #include "tests/support/test.h"
@@ -13,7 +14,9 @@
 #define LIST (BOX_MEM + 4096)
 #define PRIV LX_FUTEX_PRIVATE_FLAG
 
-enum { NTHREADS = 4 };
+enum {
+    NTHREADS = 4
+};
 static struct plat_thread *th[NTHREADS]; /* of the first process, which is none of them */
 
 static void begin(void)
@@ -63,25 +66,24 @@ TEST(arguments)
     ck_assert_int_eq(box_call(box.th, NR_futex, ~3ull, LX_FUTEX_WAKE, 1), -EFAULT);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_LOCK_PI, 0), -ENOSYS);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, 99, 0), -ENOSYS);
-    ck_assert_int_eq(
-        box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE | LX_FUTEX_CLOCK_REALTIME, 1), -ENOSYS);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE | LX_FUTEX_CLOCK_REALTIME, 1),
+                     -ENOSYS);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAIT_BITSET, 0, 0, 0, 0), -EINVAL);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_BITSET, 1, 0, 0, 0), -EINVAL);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAIT, 0, 8), -EFAULT);
     box_write(box.th, TS, &(struct lx_timespec){0, 1000000000}, 16);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAIT, 0, TS), -EINVAL);
-    ck_assert_int_eq(
-        box_call(box.th, NR_futex, W1, LX_FUTEX_REQUEUE, ~0ull, 1, W2), -EINVAL);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_REQUEUE, ~0ull, 1, W2), -EINVAL);
     box_end();
 }
 
 TEST(bitset)
 {
     begin();
-    ck_assert_int_eq(
-        box_call(th[0], NR_futex, W1, LX_FUTEX_WAIT_BITSET | PRIV, 0, 0, 0, 1), FAKE_BLOCKED);
-    ck_assert_int_eq(
-        box_call(th[1], NR_futex, W1, LX_FUTEX_WAIT_BITSET | PRIV, 0, 0, 0, 6), FAKE_BLOCKED);
+    ck_assert_int_eq(box_call(th[0], NR_futex, W1, LX_FUTEX_WAIT_BITSET | PRIV, 0, 0, 0, 1),
+                     FAKE_BLOCKED);
+    ck_assert_int_eq(box_call(th[1], NR_futex, W1, LX_FUTEX_WAIT_BITSET | PRIV, 0, 0, 0, 6),
+                     FAKE_BLOCKED);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_BITSET | PRIV, 9, 0, 0, 8), 0);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_BITSET | PRIV, 9, 0, 0, 2), 1);
     ck_assert_int_eq(fake_result(th[1]), 0);
@@ -117,8 +119,8 @@ TEST(timeouts)
     }
     /* The past is over at once. */
     box_write(box.th, TS, &(struct lx_timespec){0, 1}, 16);
-    ck_assert_int_eq(
-        box_call(th[0], NR_futex, W1, LX_FUTEX_WAIT_BITSET | PRIV, 0, TS, 0, 1), -ETIMEDOUT);
+    ck_assert_int_eq(box_call(th[0], NR_futex, W1, LX_FUTEX_WAIT_BITSET | PRIV, 0, TS, 0, 1),
+                     -ETIMEDOUT);
     box_end();
 }
 
@@ -127,10 +129,9 @@ TEST(requeue)
     begin();
     wait_all(W1);
     box_put32(box.th, W1, 3);
-    ck_assert_int_eq(
-        box_call(box.th, NR_futex, W1, LX_FUTEX_CMP_REQUEUE | PRIV, 1, 2, W2, 4), -EAGAIN);
-    ck_assert_int_eq(
-        box_call(box.th, NR_futex, W1, LX_FUTEX_CMP_REQUEUE | PRIV, 1, 2, W2, 3), 3);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_CMP_REQUEUE | PRIV, 1, 2, W2, 4),
+                     -EAGAIN);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_CMP_REQUEUE | PRIV, 1, 2, W2, 3), 3);
     ck_assert_int_eq(awake(), 1);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE | PRIV, 9), 1);
     ck_assert_int_eq(box_call(box.th, NR_futex, W2, LX_FUTEX_REQUEUE | PRIV, 0, 9, W1), 0);
@@ -171,10 +172,10 @@ TEST(wake_op_table)
         box_end();
     }
     begin();
-    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_OP, 1, 1, W2, wake_op(7, 0, 0, 0)),
-                     -ENOSYS);
-    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_OP, 1, 1, W2, wake_op(0, 0, 9, 0)),
-                     -ENOSYS);
+    ck_assert_int_eq(
+        box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_OP, 1, 1, W2, wake_op(7, 0, 0, 0)), -ENOSYS);
+    ck_assert_int_eq(
+        box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_OP, 1, 1, W2, wake_op(0, 0, 9, 0)), -ENOSYS);
     ck_assert_uint_eq(box_get32(box.th, W2), 0);
     box_end();
 }
@@ -195,7 +196,8 @@ TEST(between_processes)
     box_end();
 }
 
-/* -- ends of threads ---------------------------------------------------------------------------- */
+/* -- ends of threads ----------------------------------------------------------------------------
+ */
 
 static void robust_entry(uint64_t at, uint64_t next, uint32_t word)
 {
@@ -205,7 +207,8 @@ static void robust_entry(uint64_t at, uint64_t next, uint32_t word)
 
 static void robust_head(uint64_t first, uint64_t pending)
 {
-    struct lx_robust_list_head head = {.list = {first}, .futex_offset = 8, .list_op_pending = pending};
+    struct lx_robust_list_head head = {
+        .list = {first}, .futex_offset = 8, .list_op_pending = pending};
 
     box_write(box.th, LIST, &head, sizeof(head));
 }
@@ -237,10 +240,14 @@ TEST(robust_list)
 TEST(robust_hostile)
 {
     static const struct lx_robust_list_head heads[] = {
-        {{LIST + 64}, 8, 0},           {{LIST + 64}, INT64_MAX, LIST + 64},
-        {{LIST + 64}, INT64_MIN, 0},   {{0}, 0, 0},
-        {{8}, 0, 8},                   {{~0ull}, 0, ~0ull},
-        {{0x7ffffffffff8ull}, 8, 16},  {{LIST + 65}, 9, LIST + 67},
+        {{LIST + 64}, 8, 0},
+        {{LIST + 64}, INT64_MAX, LIST + 64},
+        {{LIST + 64}, INT64_MIN, 0},
+        {{0}, 0, 0},
+        {{8}, 0, 8},
+        {{~0ull}, 0, ~0ull},
+        {{0x7ffffffffff8ull}, 8, 16},
+        {{LIST + 65}, 9, LIST + 67},
     };
     begin();
     robust_entry(LIST + 64, LIST + 64, 1);
@@ -284,8 +291,7 @@ TEST(killed_waiters)
 
 TEST(out_of_memory)
 {
-    for_each_failure
-    {
+    for_each_failure {
         if (box_try()) {
             int64_t r = box_call(box.th, NR_futex, W1, LX_FUTEX_WAIT, 0);
             ck_assert(r == FAKE_BLOCKED || r == -ENOMEM);

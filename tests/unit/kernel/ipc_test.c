@@ -4,6 +4,7 @@
 #include "abi/errno.h"
 #include "abi/misc.h"
 #include "abi/time.h"
+
 #include "sentry/kernel/limits.h"
 #include "tests/support/box.h"
 #include "tests/support/test.h"
@@ -240,8 +241,7 @@ TEST(read_only_attach)
 
 TEST(out_of_memory)
 {
-    for_each_failure
-    {
+    for_each_failure {
         if (box_try()) {
             int64_t sem = box_call(box.th, NR_semget, 0, 2, 0600);
             int64_t msg = box_call(box.th, NR_msgget, 0, 0600);

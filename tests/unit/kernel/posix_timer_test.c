@@ -1,6 +1,7 @@
 /* POSIX timers, interval timers, clocks and sleeps. */
 #include "abi/errno.h"
 #include "abi/time.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/rusage.h"
@@ -275,8 +276,7 @@ TEST(sleeps)
 
 TEST(out_of_memory)
 {
-    for_each_failure
-    {
+    for_each_failure {
         if (box_try()) {
             (void)create(LX_CLOCK_MONOTONIC, LX_SIGEV_SIGNAL, RT, 0);
             (void)setitimer(LX_ITIMER_PROF, 1, 1);

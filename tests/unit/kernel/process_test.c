@@ -3,6 +3,7 @@
 #include "abi/prctl.h"
 #include "abi/sched.h"
 #include "abi/wait.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
@@ -72,8 +73,7 @@ TEST(thread_words)
     uint64_t flags = LX_CLONE_VM | LX_CLONE_FS | LX_CLONE_FILES | LX_CLONE_SIGHAND |
                      LX_CLONE_THREAD | LX_CLONE_SETTLS | LX_CLONE_PARENT_SETTID |
                      LX_CLONE_CHILD_SETTID | LX_CLONE_CHILD_CLEARTID;
-    ck_assert_int_eq(
-        box_call(box.th, NR_clone, flags, BOX_STACK_TOP - 8192, A, A + 8, 0x7000), 2);
+    ck_assert_int_eq(box_call(box.th, NR_clone, flags, BOX_STACK_TOP - 8192, A, A + 8, 0x7000), 2);
     struct plat_thread *two = fake_thread(box.p, fake_newest(box.p));
     ck_assert_uint_eq(fake_fs_base(two), 0x7000);
     ck_assert_uint_eq(fake_regs(two)->rsp, BOX_STACK_TOP - 8192);
@@ -235,7 +235,7 @@ TEST(wait_selects)
     ck_assert_int_eq(wait_any(box.th, LX_WNOHANG | LX___WCLONE), (int64_t)p4);
     box_call(c2, NR_exit, 0);
     box_call(c3, NR_exit, 0);
-    ck_assert_int_eq(box_call(box.th, NR_wait4, (uint64_t)-(int64_t)p3, A, 0, 0), (int64_t)p3);
+    ck_assert_int_eq(box_call(box.th, NR_wait4, (uint64_t) - (int64_t)p3, A, 0, 0), (int64_t)p3);
     ck_assert_int_eq(box_call(box.th, NR_wait4, 0, A, 0, 0), (int64_t)p2);
     box_end();
 }
@@ -403,8 +403,7 @@ TEST(host_refuses)
 
 TEST(out_of_memory)
 {
-    for_each_failure
-    {
+    for_each_failure {
         if (box_try()) {
             int64_t r = box_call(box.th, NR_fork, 0);
             if (r > 0) {

@@ -1,7 +1,9 @@
-/* Signal frames: their layout, the round trip through rt_sigreturn, alternate stacks, hostile frames. */
+/* Signal frames: their layout, the round trip through rt_sigreturn, alternate stacks, hostile
+ * frames. */
 #include <string.h>
 
 #include "abi/errno.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "tests/support/box.h"
 #include "tests/support/test.h"
@@ -85,7 +87,8 @@ TEST(extended_state)
     box_read(child, f.uc.uc_mcontext.fpstate, got, sizeof(got));
     ck_assert_mem_eq(fp, got, 464);
     /* No state in the frame: that of a fresh process. */
-    box_put64(child, fake_regs(child)->rsp + offsetof(struct lx_rt_sigframe, uc.uc_mcontext.fpstate), 0);
+    box_put64(child,
+              fake_regs(child)->rsp + offsetof(struct lx_rt_sigframe, uc.uc_mcontext.fpstate), 0);
     (void)box_sigreturn(child);
     raise_usr1();
     f = frame_of();
@@ -222,7 +225,8 @@ TEST(hostile_frames)
 
 TEST(bad_addresses)
 {
-    static const uint64_t where[] = {0, 8, BOX_MEM - 4096, 0x7ffffffffff8, ~7ull, BOX_MEM + BOX_SIZE - 16};
+    static const uint64_t where[] = {
+        0, 8, BOX_MEM - 4096, 0x7ffffffffff8, ~7ull, BOX_MEM + BOX_SIZE - 16};
     for (size_t i = 0; i < ARRAY_LEN(where); i++) {
         begin();
         uint64_t id = fake_id(child);
@@ -243,7 +247,8 @@ TEST(bad_addresses)
 
 TEST(bad_selectors)
 {
-    static const uint16_t bad[][2] = {{0x10, 0x2b}, {0, 0x2b}, {0x33, 0}, {0x33, 0x18}, {0x23, 0x2b}};
+    static const uint16_t bad[][2] = {
+        {0x10, 0x2b}, {0, 0x2b}, {0x33, 0}, {0x33, 0x18}, {0x23, 0x2b}};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         begin();
         uint64_t id = fake_id(child);

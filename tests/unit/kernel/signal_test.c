@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "abi/time.h"
 #include "abi/wait.h"
+
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
@@ -382,7 +383,8 @@ TEST(job_control)
     box_end();
 }
 
-/* SIGCONT's handler runs once the group goes on; a blocked call of a stopped group does not finish. */
+/* SIGCONT's handler runs once the group goes on; a blocked call of a stopped group does not finish.
+ */
 TEST(stopped_in_a_call)
 {
     box_begin();
@@ -457,7 +459,8 @@ TEST(faults)
     box_end();
 }
 
-/* No room for a frame: SIGSEGV, and its end is safe for whoever holds the task, even reaped at once. */
+/* No room for a frame: SIGSEGV, and its end is safe for whoever holds the task, even reaped at
+ * once. */
 TEST(no_stack)
 {
     box_begin();
@@ -488,8 +491,7 @@ TEST(permission)
 
 TEST(out_of_memory)
 {
-    for_each_failure
-    {
+    for_each_failure {
         if (box_try()) {
             struct lx_siginfo info = {.si_code = LX_SI_QUEUE};
             box_write(box.th, A, &info, sizeof(info));
