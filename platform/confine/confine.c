@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -21,14 +23,17 @@
 
 #include "lib/error.h"
 
-/* A tmpfs over some directory that every host has becomes the root; the host's tree is let go. */
+/*
+ * A tmpfs over some directory that every host has becomes the root; the host's tree is let go. It
+ * holds one inode, so that nothing could be made in it even if it were writable.
+ */
 int confine_empty_root(struct error *err)
 {
     static const char *const places[] = {"/tmp", "/proc", "/run", "/dev"};
     const char *at = NULL;
     for (size_t i = 0; i < ARRAY_LEN(places) && at == NULL; i++) {
         if (mount("none", places[i], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                  "size=0,mode=0555") == 0)
+                  "size=4k,nr_inodes=1,mode=0555") == 0)
             at = places[i];
     }
     if (at == NULL)
@@ -54,16 +59,17 @@ int confine_no_capabilities(struct error *err)
     return 0;
 }
 
-int confine_sentry(struct error *err)
+int confine_sentry(const struct confine_filter *f, struct error *err)
 {
     struct rlimit none = {0};
-    int r = confine_empty_root(err);
-    if (r == 0)
-        r = confine_no_capabilities(err);
+    struct sock_fprog program = {.len = f->len, .filter = f->code};
+    int r = confine_no_capabilities(err);
     if (r < 0)
         return r;
     if (setrlimit(RLIMIT_CORE, &none) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return error_errno(err, errno, "giving up privileges");
-    return confine_sentry_filter(err);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+        return error_errno(err, errno, "installing the syscall filter");
+    return 0;
 }

@@ -6,14 +6,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
+#include <stdlib.h>
 #include <termios.h>
+#include <unistd.h>
 
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "platform/confine/confine.h"
 
+#include "lib/cleanup.h"
 #include "lib/error.h"
 
 /* Guests: memory, signals, their end. */
@@ -119,7 +124,38 @@ static int allow_memory(scmp_filter_ctx f)
     return r;
 }
 
-int confine_sentry_filter(struct error *err)
+/* libseccomp writes programs to descriptors only. */
+static int export_program(scmp_filter_ctx f, struct confine_filter *ret_filter)
+{
+    struct stat st;
+    auto_fd int fd = memfd_create("filter", MFD_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = seccomp_export_bpf(f, fd);
+    if (r < 0)
+        return r;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    size_t len = (size_t)st.st_size / sizeof(struct sock_filter);
+    if (len == 0 || len > BPF_MAXINSNS)
+        return -EINVAL;
+    auto_free struct sock_filter *code = calloc(len, sizeof(*code));
+    if (code == NULL)
+        return -ENOMEM;
+    if (pread(fd, code, len * sizeof(*code), 0) != (ssize_t)(len * sizeof(*code)))
+        return -EIO;
+    ret_filter->code = take_ptr(code);
+    ret_filter->len = (unsigned short)len;
+    return 0;
+}
+
+void confine_filter_done(struct confine_filter *f)
+{
+    free(f->code);
+    *f = (struct confine_filter){0};
+}
+
+int confine_filter_build(struct confine_filter *ret_filter, struct error *err)
 {
     /* A sanitizer's report tries a lot; there it must go on to print what it found. */
     scmp_filter_ctx f =
@@ -148,7 +184,7 @@ int confine_sentry_filter(struct error *err)
     if (r == 0)
         r = allow_fcntl(f);
     if (r == 0)
-        r = seccomp_load(f);
+        r = export_program(f, ret_filter);
     seccomp_release(f);
-    return r < 0 ? error_errno(err, -r, "installing the syscall filter") : 0;
+    return r < 0 ? error_errno(err, -r, "building the syscall filter") : 0;
 }

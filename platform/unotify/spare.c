@@ -2,9 +2,10 @@
  * How this works: exec wants a fresh address space with one thread in it, two clones that cost more
  * than everything else the platform does for it. So one is made in advance, in steps that never
  * wait: the zygote is told to fork, later the helper is told to clone the first thread, and
- * listener.c notes what became of it whenever the notifications come by. The next one is begun when
- * the last was taken. A program that never executes another does not pay for one: the first address
- * space, that of the program itself, does not count.
+ * listener.c notes what became of it whenever the notifications come by. The first is begun as soon
+ * as there is a zygote, and is made while the sentry confines itself. From the second on, the next
+ * one is begun when the last was taken: a program that never executes another does not pay for
+ * one.
  */
 #include "abi/errno.h"
 
@@ -139,6 +140,7 @@ struct plat_as *spare_take(struct plat *p)
     as = s->as;
     s->as = NULL;
     s->state = SPARE_NONE;
-    s->wanted = true;
+    s->wanted = s->asked;
+    s->asked = true;
     return as;
 }

@@ -1,9 +1,10 @@
 /*
  * How this works: the sentry clones the guests' init into all new namespaces at once. Init maps its
- * one uid and gid, sets the clocks of the time namespace, swaps its root for an empty read-only
- * tmpfs, drops every capability, forks the zygote and becomes a sleeper itself; both run the
- * embedded ELF file (platform/stub/guest/zygote.c) from a memfd. The zygote tells its memory map
- * over a socket, sets the filter, and parks; its listener is fetched with pidfd_getfd.
+ * one uid and gid, sets the clocks of the time namespace, has an empty read-only root
+ * (the sentry's, or one that it makes), drops every capability, forks the zygote and becomes a
+ * sleeper itself; both run the embedded ELF file (platform/stub/guest/zygote.c) from a memfd. The
+ * zygote tells its memory map over a socket, sets the filter, and parks; its listener is fetched
+ * with pidfd_getfd.
  *
  *      sentry --clone(NEW*)--> init --fork--> zygote
  *        |  <-- pidfd of the zygote --'          |
@@ -75,29 +76,30 @@ static NORETURN void init_fail(const struct spawn *s, const char *what)
     _exit(1);
 }
 
-static bool put_file(const char *path, const char *text)
+/* A file of /proc/self. */
+static bool put_file(int procfd, const char *name, const char *text)
 {
-    auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+    auto_fd int fd = openat(procfd, name, O_WRONLY | O_CLOEXEC);
 
     return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-static void init_ids(const struct spawn *s)
+static void init_ids(const struct spawn *s, int procfd)
 {
     char text[64];
 
     prctl(PR_SET_DUMPABLE, 1);
-    if (!put_file("/proc/self/setgroups", "deny"))
+    if (!put_file(procfd, "self/setgroups", "deny"))
         init_fail(s, "/proc/self/setgroups");
     (void)snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->uid);
-    if (!put_file("/proc/self/uid_map", text))
+    if (!put_file(procfd, "self/uid_map", text))
         init_fail(s, "/proc/self/uid_map");
     (void)snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->gid);
-    if (!put_file("/proc/self/gid_map", text))
+    if (!put_file(procfd, "self/gid_map", text))
         init_fail(s, "/proc/self/gid_map");
 }
 
-static void init_time(const struct spawn *s)
+static void init_time(const struct spawn *s, int procfd)
 {
     int64_t off = s->cfg->monotonic_offset, sec = off / 1000000000, nsec = off % 1000000000;
     char text[128];
@@ -110,7 +112,7 @@ static void init_time(const struct spawn *s)
         init_fail(s, "time namespace");
     (void)snprintf(text, sizeof(text), "monotonic %lld %lld\nboottime %lld %lld\n", (long long)sec,
                    (long long)nsec, (long long)sec, (long long)nsec);
-    if (off && !put_file("/proc/self/timens_offsets", text))
+    if (off && !put_file(procfd, "self/timens_offsets", text))
         init_fail(s, "/proc/self/timens_offsets");
 }
 
@@ -179,13 +181,15 @@ static NORETURN void init_main(const struct spawn *s)
     (void)signal(SIGCHLD, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         init_fail(s, "PDEATHSIG");
-    procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    procfd =
+        s->cfg->proc_fd >= 0 ? s->cfg->proc_fd : open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (procfd < 0)
         init_fail(s, "/proc");
-    init_ids(s);
-    init_time(s);
+    init_ids(s, procfd);
+    init_time(s, procfd);
     (void)!sethostname("sandbox", 7);
-    init_root(s);
+    if (s->cfg->proc_fd < 0)
+        init_root(s);
     init_privileges(s);
     zygote = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
     if (zygote < 0)
@@ -323,6 +327,8 @@ static int spawn_run(struct spawn *s, struct zygote_boot *boot, struct error *er
         return ret;
     close(take_fd(s->sock[1]));
     close(take_fd(s->life[0]));
+    if (s->cfg->meanwhile)
+        s->cfg->meanwhile(s->cfg->meanwhile_arg);
     while (!ret && (pidfd < 0 || !boot->maps[0]))
         ret = boot_message(s, boot, &pidfd, err);
     if (!ret)

@@ -214,7 +214,11 @@ static int plat_boot(struct plat *p, const struct plat_config *cfg, struct error
     if (ret)
         return error_errno(err, -ret, "the zygote did not come to the gate");
     ret = zygote_empty(p, boot.maps);
-    return ret ? error_errno(err, -ret, "emptying the zygote's address space") : 0;
+    if (ret)
+        return error_errno(err, -ret, "emptying the zygote's address space");
+    p->spare.wanted = true;
+    spare_step(p);
+    return 0;
 }
 
 /* -- the rest of the interface

@@ -1,8 +1,9 @@
 /*
  * sentry_main.c: the sentry process, from its namespaces to the last message.
  *
- *   1. platform: namespaces of the guests, zygote, listener (everything that needs privileges)
- *   2. confinement: empty root, no capability, seccomp
+ *   1. an empty root; platform: namespaces of the guests, zygote, listener (everything that needs
+ *      privileges)
+ *   2. the rest of the confinement: no capability, seccomp
  *   3. kernel: mounts over the gofer, the first process
  *   4. the worker loop, until the first process has ended
  *   5. one message to the monitor
@@ -196,6 +197,52 @@ static void setup_log(const struct boot *b)
         host_strace_set_fd(b->strace_fd >= 0 ? b->strace_fd : fd);
 }
 
+/* The sentry's own filter, built while the host makes the guests' first process. */
+struct filter_build {
+    struct confine_filter filter;
+    struct error err;
+    int r;
+};
+
+static void build_filter(void *arg)
+{
+    struct filter_build *f = arg;
+    f->r = confine_filter_build(&f->filter, &f->err);
+}
+
+/* Everything that needs a privilege; when it returns there is none left. */
+static void start_platform(const struct boot *b, uint64_t now, struct plat **ret_plat)
+{
+    struct error err;
+    struct filter_build build = {0};
+    struct plat_config cfg = {
+        .max_threads = (uint32_t)b->limits.pids + THREAD_MARGIN,
+        .monotonic_offset = -(int64_t)now,
+        .private_net = true,
+        .proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC),
+        .meanwhile = build_filter,
+        .meanwhile_arg = &build,
+    };
+    error_init(&err);
+    error_init(&build.err);
+    if (cfg.proc_fd < 0) {
+        (void)error_errno(&err, errno, "/proc");
+        fail(EXIT_START, &err);
+    }
+    if (confine_empty_root(&err) < 0 || plat_unotify_start(&cfg, ret_plat, &err) < 0)
+        fail(EXIT_START, &err);
+    (void)close(cfg.proc_fd);
+    if (build.r < 0)
+        fail(EXIT_START, &build.err);
+    if (host_timer_init(timer_run_expired) < 0) {
+        (void)error_set(&err, ENOMEM, "no timer");
+        fail(EXIT_START, &err);
+    }
+    if (confine_sentry(&build.filter, &err) < 0)
+        fail(EXIT_START, &err);
+    confine_filter_done(&build.filter);
+}
+
 void sentry_main(struct boot *b, int control, int gofer_sock)
 {
     struct error err;
@@ -209,19 +256,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     prepare_outputs(b);
     raise_file_limit();
     uint64_t now = host_clock_monotonic();
-    struct plat_config cfg = {
-        .max_threads = (uint32_t)b->limits.pids + THREAD_MARGIN,
-        .monotonic_offset = -(int64_t)now,
-        .private_net = true,
-    };
-    if (plat_unotify_start(&cfg, &plat, &err) < 0)
-        fail(EXIT_START, &err);
-    if (host_timer_init(timer_run_expired) < 0) {
-        (void)error_set(&err, ENOMEM, "no timer");
-        fail(EXIT_START, &err);
-    }
-    if (confine_sentry(&err) < 0)
-        fail(EXIT_START, &err);
+    start_platform(b, now, &plat);
     if (kernel_init(plat, &err) < 0 ||
         gofer_client_new(gofer_sock, (uint32_t)b->nvolumes + 1, &gofer, &err) < 0)
         fail(EXIT_START, &err);

@@ -50,7 +50,7 @@ static bool world_program(struct plat_thread *th, void *arg)
 
 static bool start_platform(struct world *w)
 {
-    struct plat_config cfg = {.max_threads = 64};
+    struct plat_config cfg = {.max_threads = 64, .proc_fd = -1};
     struct timespec ts;
     struct error err;
 
