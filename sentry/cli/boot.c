@@ -17,6 +17,7 @@ void boot_init(struct boot *b)
         .image_fd = -1,
         .strace_fd = -1,
         .log_fd = -1,
+        .listen_fd = -1,
         .limits =
             {
                 .wall_ns = 60ull * 1000000000u,
@@ -31,14 +32,56 @@ void boot_init(struct boot *b)
     };
 }
 
+void boot_init_oci(struct boot *b)
+{
+    boot_init(b);
+    b->oci = true;
+    b->mounts_given = true;
+    b->process.find_home = true;
+    b->limits = (struct boot_limits){
+        .pids = 4096,
+        .files = 1048576,
+        .file_size = BOOT_UNLIMITED,
+        .disk = BOOT_UNLIMITED,
+        .output = BOOT_UNLIMITED,
+    };
+}
+
 static void fd_done(int fd)
 {
     if (fd > 2)
         (void)close(fd);
 }
 
+static void strings_done(char **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        kfree(list[i]);
+}
+
+static void oci_done(struct boot *b)
+{
+    for (size_t i = 0; i < b->nmounts; i++) {
+        fd_done(b->mounts[i].fd);
+        kfree(b->mounts[i].guest);
+        kfree(b->mounts[i].source);
+    }
+    for (size_t i = 0; i < b->nsysctls; i++) {
+        kfree(b->sysctls[i].name);
+        kfree(b->sysctls[i].value);
+    }
+    for (size_t i = 0; i < b->ndevices; i++)
+        kfree(b->devices[i].path);
+    strings_done(b->masked, b->nmasked);
+    strings_done(b->readonly, b->nreadonly);
+    strings_done(b->cgroups, b->ncgroups);
+    kfree(b->domainname);
+    fd_done(b->listen_fd);
+}
+
 void boot_done(struct boot *b)
 {
+    oci_done(b);
     for (size_t i = 0; i < b->nenv; i++)
         kfree(b->env[i]);
     for (size_t i = 0; i < b->nvolumes; i++) {
@@ -96,5 +139,119 @@ int boot_env_set(struct boot *b, const char *assignment, struct error *err)
     }
     b->env[b->nenv++] = copy;
     b->env[b->nenv] = NULL;
+    return 0;
+}
+
+/* -- lists
+ * ------------------------------------------------------------------------------------------- */
+
+static int no_memory(struct error *err)
+{
+    return error_set(err, ENOMEM, "no memory");
+}
+
+int boot_set_string(char **slot, const char *value, struct error *err)
+{
+    char *copy = kstrdup(value);
+    if (copy == NULL)
+        return no_memory(err);
+    kfree(*slot);
+    *slot = copy;
+    return 0;
+}
+
+int boot_set_argv(struct boot *b, const char *const *argv, struct error *err)
+{
+    size_t n = 0;
+    while (argv[n] != NULL)
+        n++;
+    char **copy = kalloc_array(n + 1, sizeof(*copy));
+    bool good = copy != NULL;
+    for (size_t i = 0; i < n && good; i++) {
+        copy[i] = kstrdup(argv[i]);
+        good = copy[i] != NULL;
+    }
+    if (!good) {
+        for (size_t i = 0; copy != NULL && copy[i] != NULL; i++)
+            kfree(copy[i]);
+        kfree(copy);
+        return no_memory(err);
+    }
+    for (size_t i = 0; b->argv != NULL && b->argv[i] != NULL; i++)
+        kfree(b->argv[i]);
+    kfree(b->argv);
+    b->argv = copy;
+    return 0;
+}
+
+static int add_string(char **list, size_t *n, size_t max, const char *s, const char *what,
+                      struct error *err)
+{
+    if (*n >= max)
+        return error_set(err, E2BIG, "more than %zu %s", max, what);
+    char *copy = kstrdup(s);
+    if (copy == NULL)
+        return no_memory(err);
+    list[(*n)++] = copy;
+    return 0;
+}
+
+int boot_add_masked(struct boot *b, const char *path, struct error *err)
+{
+    return add_string(b->masked, &b->nmasked, BOOT_MAX_PATHS, path, "masked paths", err);
+}
+
+int boot_add_readonly(struct boot *b, const char *path, struct error *err)
+{
+    return add_string(b->readonly, &b->nreadonly, BOOT_MAX_PATHS, path, "read-only paths", err);
+}
+
+int boot_add_cgroup(struct boot *b, const char *dir, struct error *err)
+{
+    return add_string(b->cgroups, &b->ncgroups, BOOT_MAX_CGROUPS, dir, "cgroups", err);
+}
+
+int boot_add_mount(struct boot *b, const struct boot_mount *m, struct error *err)
+{
+    struct boot_mount copy = *m;
+    if (b->nmounts >= BOOT_MAX_MOUNTS) {
+        fd_done(m->fd);
+        return error_set(err, E2BIG, "more than %d mounts", BOOT_MAX_MOUNTS);
+    }
+    copy.guest = kstrdup(m->guest);
+    copy.source = m->source != NULL ? kstrdup(m->source) : NULL;
+    if (copy.guest == NULL || (m->source != NULL && copy.source == NULL)) {
+        kfree(copy.guest);
+        kfree(copy.source);
+        fd_done(m->fd);
+        return no_memory(err);
+    }
+    b->mounts[b->nmounts++] = copy;
+    return 0;
+}
+
+int boot_add_sysctl(struct boot *b, const char *name, const char *value, struct error *err)
+{
+    if (b->nsysctls >= BOOT_MAX_SYSCTLS)
+        return error_set(err, E2BIG, "more than %d sysctls", BOOT_MAX_SYSCTLS);
+    struct boot_sysctl s = {kstrdup(name), kstrdup(value)};
+    if (s.name == NULL || s.value == NULL) {
+        kfree(s.name);
+        kfree(s.value);
+        return no_memory(err);
+    }
+    b->sysctls[b->nsysctls++] = s;
+    return 0;
+}
+
+int boot_add_device(struct boot *b, const struct boot_device *d, struct error *err)
+{
+    struct boot_device copy = *d;
+    if (b->ndevices >= BOOT_MAX_DEVICES)
+        return error_set(err, E2BIG, "more than %d devices", BOOT_MAX_DEVICES);
+    copy.path = kstrdup(d->path);
+    if (copy.path == NULL)
+        return no_memory(err);
+    b->devices[b->ndevices++] = copy;
     return 0;
 }

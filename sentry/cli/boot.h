@@ -15,8 +15,17 @@
 enum {
     BOOT_MAX_VOLUMES = 15,
     BOOT_MAX_TMPFS = 16,
-    BOOT_MAX_ENV = 1024
+    BOOT_MAX_ENV = 1024,
+    BOOT_MAX_MOUNTS = 64,
+    BOOT_MAX_PATHS = 64,
+    BOOT_MAX_SYSCTLS = 64,
+    BOOT_MAX_DEVICES = 32,
+    BOOT_MAX_CGROUPS = 16,
+    BOOT_MAX_GROUPS = 64,
+    BOOT_RLIMITS = 16
 };
+/* A limit that is none; for limits.pids, files, file_size, disk and output. */
+#define BOOT_UNLIMITED UINT64_MAX
 
 struct boot_volume {
     int fd;      /* O_PATH directory on the host */
@@ -34,6 +43,66 @@ struct boot_limits {
     uint64_t memory;  /* bytes */
     uint64_t pids, files, file_size, disk, output;
     uint32_t cpus_milli; /* 0: no limit */
+};
+
+/* Who a process is and what it may, beyond its strings: for the first one and for those of exec. */
+struct boot_process {
+    bool ids_given; /* uid, gid, groups count, and no user is looked up */
+    uint32_t uid, gid, ngroups;
+    uint32_t groups[BOOT_MAX_GROUPS]; /* supplementary */
+    bool caps_given; /* else all for uid 0 and none for others; bit N: capability N */
+    uint64_t cap_bounding, cap_effective, cap_inheritable, cap_permitted, cap_ambient;
+    bool no_new_privs;
+    bool umask_given;
+    uint32_t umask;
+    bool oom_given;
+    int32_t oom_score_adj;
+    uint32_t rlimits_given; /* bit N: rlimit[N] counts (RLIMIT_* numbers) */
+    struct {
+        uint64_t cur, max; /* UINT64_MAX: infinity */
+    } rlimit[BOOT_RLIMITS];
+    bool find_home; /* without HOME in the environment: the user's of /etc/passwd, else "/" */
+};
+
+enum boot_mount_type {
+    BOOT_MOUNT_PROC,
+    BOOT_MOUNT_SYSFS,
+    BOOT_MOUNT_TMPFS,
+    BOOT_MOUNT_DEV, /* a tmpfs at /dev and the usual devices in it */
+    BOOT_MOUNT_DEVPTS,
+    BOOT_MOUNT_MQUEUE,
+    BOOT_MOUNT_CGROUP,
+    BOOT_MOUNT_BIND
+};
+
+enum {
+    BOOT_MS_RDONLY = 1,
+    BOOT_MS_NOSUID = 2,
+    BOOT_MS_NODEV = 4,
+    BOOT_MS_NOEXEC = 8,
+    BOOT_MS_NOATIME = 16
+};
+
+/* One entry of the ordered list. */
+struct boot_mount {
+    enum boot_mount_type type;
+    int fd;         /* BIND: O_PATH, a directory or a file; else -1 */
+    char *guest;    /* absolute path in the sandbox; what is missing of it is made */
+    char *source;   /* what /proc/mounts says; NULL: a word for the type */
+    uint32_t flags; /* BOOT_MS_* */
+    uint64_t size;  /* TMPFS: bytes, 0: the disk limit only */
+    bool mode_given;
+    uint32_t mode; /* TMPFS: of its root, else 01777 */
+};
+
+struct boot_sysctl {
+    char *name, *value; /* "net.ipv4.ip_forward" or "kernel.hostname" */
+};
+
+struct boot_device {
+    char *path;
+    bool block;
+    uint32_t major, minor, mode, uid, gid;
 };
 
 struct boot {
@@ -55,10 +124,49 @@ struct boot {
     struct boot_tmpfs tmpfs[BOOT_MAX_TMPFS];
     size_t ntmpfs;
     struct boot_limits limits;
+    struct boot_process process;
+
+    /* -- what the OCI command adds; boot_init leaves all of it off --------------------------- */
+
+    bool wait_start; /* the first process is loaded, then held until CONTROL_START */
+    bool
+        oci;       /* signals reach the first process as a container's: what it does not handle is
+                      ignored, but SIGKILL and SIGSTOP from outside. Too many tasks: EAGAIN, no verdict */
+    int listen_fd; /* bound and listening control socket (control_listen), -1: none; the sentry's */
+    char *domainname;
+    bool mounts_given; /* mounts is all there is besides the root: no default /proc, /dev, /tmp ...
+                        */
+    struct boot_mount mounts[BOOT_MAX_MOUNTS];
+    size_t nmounts;
+    char *masked[BOOT_MAX_PATHS], *readonly[BOOT_MAX_PATHS];
+    size_t nmasked, nreadonly;
+    struct boot_sysctl sysctls[BOOT_MAX_SYSCTLS];
+    size_t nsysctls;
+    struct boot_device devices[BOOT_MAX_DEVICES];
+    size_t ndevices;
+    /* Directories of cgroups (v1: one a controller) that the caller made, limited and will remove:
+     * gofer and sentry are put into each. With them the monitor makes no cgroup of its own. */
+    char *cgroups[BOOT_MAX_CGROUPS];
+    size_t ncgroups;
 };
 
 void boot_init(struct boot *b);
+/* The defaults of an OCI container: no limit of its own, signals and tasks as boot.oci says. */
+void boot_init_oci(struct boot *b);
 void boot_done(struct boot *b);
+/* Append to the lists; strings are copied, a mount's fd is taken over (also on failure). -E2BIG,
+ * -ENOMEM. */
+int boot_add_mount(struct boot *b, const struct boot_mount *m, struct error *err) MUST_CHECK;
+int boot_add_masked(struct boot *b, const char *path, struct error *err) MUST_CHECK;
+int boot_add_readonly(struct boot *b, const char *path, struct error *err) MUST_CHECK;
+int boot_add_sysctl(struct boot *b, const char *name, const char *value, struct error *err)
+    MUST_CHECK;
+int boot_add_device(struct boot *b, const struct boot_device *d, struct error *err) MUST_CHECK;
+int boot_add_cgroup(struct boot *b, const char *dir, struct error *err) MUST_CHECK;
+/* argv: NULL-terminated, replaces what was there. */
+int boot_set_argv(struct boot *b, const char *const *argv, struct error *err) MUST_CHECK;
+/* *slot is one of the strings of the description. */
+int boot_set_string(char **slot, const char *value, struct error *err) MUST_CHECK;
 /* Sets or replaces "K=V". -E2BIG. */
 int boot_env_set(struct boot *b, const char *assignment, struct error *err) MUST_CHECK;
 bool boot_env_has(const struct boot *b, const char *key);
@@ -67,7 +175,8 @@ bool boot_env_has(const struct boot *b, const char *key);
 enum boot_message_kind {
     BOOT_STARTED,
     BOOT_ENDED,
-    BOOT_FAILED
+    BOOT_FAILED,
+    BOOT_CREATED /* with wait_start: loaded and held; BOOT_STARTED follows when it is let go */
 };
 struct boot_message {
     uint32_t kind;

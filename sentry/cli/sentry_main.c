@@ -30,6 +30,7 @@
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/console.h"
+#include "sentry/cli/control.h"
 #include "sentry/cli/mounts.h"
 #include "sentry/cli/terminal.h"
 #include "sentry/fs/dev/tty.h"
@@ -86,11 +87,12 @@ static void raise_file_limit(void)
     }
 }
 
-static void set_limits(const struct boot_limits *l)
+static void set_limits(const struct boot *b)
 {
+    const struct boot_limits *l = &b->limits;
     limit_set(LIMIT_TASKS, l->pids);
     limit_set(LIMIT_DISK_BYTES, l->disk);
-    kernel.end_on_pids = true;
+    kernel.end_on_pids = !b->oci;
     kernel.cpu_limit = l->cpu_ns;
     kernel.start_files = l->files;
     kernel.start_file_size = l->file_size;
@@ -243,6 +245,22 @@ static void start_platform(const struct boot *b, uint64_t now, struct plat **ret
     confine_filter_done(&build.filter);
 }
 
+/* What a description may ask for and nobody does yet. */
+static int check_supported(const struct boot *b, struct error *err)
+{
+    if (b->wait_start)
+        return error_set(err, ENOTSUP, "a held start is not supported yet");
+    if (b->mounts_given || b->nmounts > 0)
+        return error_set(err, ENOTSUP, "mounts of the caller's are not supported yet");
+    if (b->nmasked > 0 || b->nreadonly > 0)
+        return error_set(err, ENOTSUP, "masked and read-only paths are not supported yet");
+    if (b->nsysctls > 0)
+        return error_set(err, ENOTSUP, "sysctls are not supported yet");
+    if (b->ndevices > 0)
+        return error_set(err, ENOTSUP, "devices are not supported yet");
+    return 0;
+}
+
 void sentry_main(struct boot *b, int control, int gofer_sock)
 {
     struct error err;
@@ -253,6 +271,8 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     error_init(&err);
     kassert_set_handler(assertion_failed);
     setup_log(b);
+    if (check_supported(b, &err) < 0)
+        fail(EXIT_START, &err);
     prepare_outputs(b);
     raise_file_limit();
     uint64_t now = host_clock_monotonic();
@@ -263,13 +283,17 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     kernel.boot_monotonic = now;
     kernel.strace = b->strace;
     (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
-    set_limits(&b->limits);
+    if (b->domainname != NULL)
+        (void)snprintf(kernel.domainname, sizeof(kernel.domainname), "%s", b->domainname);
+    set_limits(b);
     if (mounts_make(b, gofer, &err) < 0)
         fail(EXIT_START, &err);
     struct boot_message m = {.kind = BOOT_STARTED};
     start_program(b);
     tell(&m);
     watch_control();
+    if (control_server_begin(b, NULL, &err) < 0)
+        fail(EXIT_START, &err);
     kernel_watch_cpu();
     kernel_run();
     if (b->tty)

@@ -185,7 +185,7 @@ static int int_cmp(const void *a, const void *b)
  */
 static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
 {
-    int keep[] = {2, go, s->control, s->gofer, b->log_fd, b->strace_fd};
+    int keep[] = {2, go, s->control, s->gofer, b->log_fd, b->strace_fd, b->listen_fd};
     size_t n = sizeof(keep) / sizeof(keep[0]);
 
     qsort(keep, n, sizeof(keep[0]), int_cmp);
@@ -197,6 +197,26 @@ static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
     b->image_fd = -1;
     for (size_t i = 0; i < b->nvolumes; i++)
         b->volumes[i].fd = -1;
+    for (size_t i = 0; i < b->nmounts; i++)
+        b->mounts[i].fd = -1;
+}
+
+/* Into the run's own cgroup, or into those that the caller made. A group that cannot be entered is
+ * the caller's mistake: he sees that it stays empty. */
+static void attach(const struct boot *b, const struct cgroup *cg, pid_t pid)
+{
+    char path[PATH_MAX], text[32];
+    cgroup_attach(cg, pid);
+    int len = snprintf(text, sizeof(text), "%d", (int)pid);
+    for (size_t i = 0; i < b->ncgroups; i++) {
+        (void)snprintf(path, sizeof(path), "%s/cgroup.procs", b->cgroups[i]);
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (write(fd, text, (size_t)len) != len)
+            LOG_W(CH_CLI, "%s: %s", path, strerror(errno));
+        (void)close(fd);
+    }
 }
 
 static int sentry_start(struct boot *b, const struct cgroup *cg, const struct sockets *s,
@@ -221,7 +241,7 @@ static int sentry_start(struct boot *b, const struct cgroup *cg, const struct so
         sentry_main(b, s->control, s->gofer);
     }
     (void)close(go[0]);
-    cgroup_attach(cg, pid);
+    attach(b, cg, pid);
     int r = write_maps(pid, err);
     if (r == 0 && write(go[1], "g", 1) != 1)
         r = error_set(err, EPIPE, "the sentry ended at once");
@@ -241,14 +261,19 @@ static void reap(pid_t pid, int *ret_status)
         continue;
 }
 
-void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
+/* Both at once: their namespaces are taken down side by side. */
+void sandbox_kill(const struct sandbox *sb)
 {
-    int ignored;
-    /* Both at once: their namespaces are taken down side by side. */
     if (sb->sentry > 0)
         (void)kill(sb->sentry, SIGKILL);
     if (sb->gofer > 0)
         (void)kill(sb->gofer, SIGKILL);
+}
+
+void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
+{
+    int ignored;
+    sandbox_kill(sb);
     reap(sb->sentry, ret_sentry_status);
     reap(sb->gofer, &ignored);
     if (sb->control >= 0)
@@ -275,7 +300,7 @@ int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_s
     (void)close(gofer_pair[1]);
     struct sockets s = {control_pair[1], gofer_pair[0]};
     if (r == 0)
-        cgroup_attach(cg, sb.gofer);
+        attach(b, cg, sb.gofer);
     if (r == 0)
         r = sentry_start(b, cg, &s, &sb.sentry, err);
     (void)close(gofer_pair[0]);

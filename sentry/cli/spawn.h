@@ -19,5 +19,7 @@ struct sandbox {
  * running. */
 int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb,
                   struct error *err) MUST_CHECK;
+/* Kills both; they may live a moment longer. */
+void sandbox_kill(const struct sandbox *sb);
 /* Kills what still lives and reaps both; *ret_sentry_status is the sentry's wait status. */
 void sandbox_end(struct sandbox *sb, int *ret_sentry_status);

@@ -1,0 +1,552 @@
+/*
+ * state.c: the state directory of a sandbox.
+ *
+ * Everything is done below descriptors of directories that were checked to be the caller's own, so
+ * nobody who can write in a parent (/tmp) leads us elsewhere.
+ */
+#include "sentry/cli/state.h"
+
+#include "lib/compiler.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "lib/alloc.h"
+#include "lib/error.h"
+#include "lib/fdio.h"
+#include "lib/jsonx.h"
+#include "lib/parse.h"
+
+enum {
+    STATE_FILE_MAX = 4 << 20,
+    STATE_DEPTH = 32,
+    STATE_MAX_IDS = 65536
+};
+
+static const char *const status_names[] = {"creating", "created", "running", "paused", "stopped"};
+
+const char *state_status_name(enum state_status st)
+{
+    return (size_t)st < ARRAY_LEN(status_names) ? status_names[st] : "unknown";
+}
+
+void state_init(struct state *s)
+{
+    *s = (struct state){.uid = (uint32_t)geteuid()};
+}
+
+void state_done(struct state *s)
+{
+    kfree(s->image);
+    kfree(s->command);
+    kfree(s->bundle);
+    kfree(s->cgroups_json);
+    kfree(s->annotations_json);
+    kfree(s->config_path);
+    *s = (struct state){0};
+}
+
+/* -- names ---------------------------------------------------------------------------------------
+ */
+
+int state_id_check(const char *id, struct error *err)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+.-";
+    size_t n = strlen(id);
+    if (n == 0)
+        return error_set(err, EINVAL, "the id is empty");
+    if (n > STATE_ID_MAX)
+        return error_set(err, EINVAL, "the id is longer than %d characters", STATE_ID_MAX);
+    if (strspn(id, allowed) != n || strcmp(id, ".") == 0 || strcmp(id, "..") == 0)
+        return error_set(err, EINVAL, "'%s' is no id: letters, digits and _ + . - only", id);
+    return 0;
+}
+
+int state_default_root(char *buf, size_t cap, struct error *err)
+{
+    const char *dir = getenv("XDG_RUNTIME_DIR");
+    int n;
+    if (geteuid() == 0)
+        n = snprintf(buf, cap, "/run/sentry");
+    else if (dir != NULL && dir[0] == '/')
+        n = snprintf(buf, cap, "%s/sentry", dir);
+    else
+        n = snprintf(buf, cap, "/tmp/sentry-%u", (unsigned)geteuid());
+    return n < 0 || (size_t)n >= cap ? error_set(err, ENAMETOOLONG, "the state directory's path")
+                                     : 0;
+}
+
+/* -- directories ---------------------------------------------------------------------------------
+ */
+
+static int check_owner(int fd, const char *what, struct error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return error_errno(err, errno, "%s", what);
+    if (st.st_uid != geteuid())
+        return error_set(err, EPERM, "%s belongs to another user", what);
+    return 0;
+}
+
+static int open_root(const char *root, struct error *err)
+{
+    int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, errno, "%s", root);
+    int r = check_owner(fd, root, err);
+    if (r < 0) {
+        (void)close(fd);
+        return r;
+    }
+    return fd;
+}
+
+static int make_root(const char *root, struct error *err)
+{
+    char path[STATE_PATH_MAX];
+    size_t n = strlen(root);
+    if (n >= sizeof(path))
+        return error_set(err, ENAMETOOLONG, "the state directory's path");
+    memcpy(path, root, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        char c = path[i];
+        path[i] = '\0';
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+            return error_errno(err, errno, "%s", path);
+        path[i] = c;
+    }
+    return 0;
+}
+
+static int open_id(int root, const char *id, struct error *err)
+{
+    int fd = openat(root, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return error_set(err, ENOENT, "no sandbox '%s'", id);
+    if (fd < 0)
+        return error_errno(err, errno, "sandbox %s", id);
+    int r = check_owner(fd, id, err);
+    if (r < 0) {
+        (void)close(fd);
+        return r;
+    }
+    return fd;
+}
+
+int state_create(const char *root, const char *id, int *ret_dir, struct error *err)
+{
+    int r = state_id_check(id, err);
+    if (r < 0)
+        return r;
+    int top = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (top < 0) {
+        r = make_root(root, err);
+        if (r < 0)
+            return r;
+    } else {
+        (void)close(top);
+    }
+    top = open_root(root, err);
+    if (top < 0)
+        return top;
+    if (mkdirat(top, id, 0700) < 0)
+        r = errno == EEXIST ? error_set(err, EEXIST, "sandbox '%s' exists already", id)
+                            : error_errno(err, errno, "%s/%s", root, id);
+    int fd = r == 0 ? open_id(top, id, err) : r;
+    (void)close(top);
+    if (fd < 0)
+        return fd;
+    *ret_dir = fd;
+    return 0;
+}
+
+int state_open(const char *root, const char *id, int *ret_dir, struct error *err)
+{
+    int r = state_id_check(id, err);
+    if (r < 0)
+        return r;
+    struct error e;
+    error_init(&e);
+    int top = open_root(root, &e);
+    if (top == -ENOENT)
+        return error_set(err, ENOENT, "no sandbox '%s'", id);
+    if (top < 0)
+        return error_set(err, e.code, "%s", e.text);
+    int fd = open_id(top, id, err);
+    (void)close(top);
+    if (fd < 0)
+        return fd;
+    *ret_dir = fd;
+    return 0;
+}
+
+int state_lock(int dir, int *ret_lock, struct error *err)
+{
+    struct stat st;
+    int fd = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_errno(err, errno, "lock of the sandbox");
+    while (flock(fd, LOCK_EX) < 0) {
+        int e = errno;
+        if (e == EINTR)
+            continue;
+        (void)close(fd);
+        return error_errno(err, e, "lock of the sandbox");
+    }
+    /* Whoever held it may have removed everything. */
+    if (fstat(fd, &st) == 0 && st.st_nlink == 0) {
+        (void)close(fd);
+        return error_set(err, ENOENT, "the sandbox has been removed");
+    }
+    *ret_lock = fd;
+    return 0;
+}
+
+static void remove_files(int dir)
+{
+    DIR *d;
+    struct dirent *e;
+    /* The lock last: who waits for it finds it without a name. */
+    (void)unlinkat(dir, "state.json", 0);
+    (void)unlinkat(dir, "control.sock", 0);
+    int copy = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0 || (d = fdopendir(copy)) == NULL) {
+        fd_close(copy);
+        return;
+    }
+    rewinddir(d);
+    while ((e = readdir(d)) != NULL) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            strcmp(e->d_name, "lock") != 0)
+            (void)unlinkat(dir, e->d_name, 0);
+    }
+    (void)closedir(d);
+    (void)unlinkat(dir, "lock", 0);
+}
+
+int state_remove(const char *root, const char *id, struct error *err)
+{
+    int r = state_id_check(id, err);
+    if (r < 0)
+        return r;
+    struct error e;
+    error_init(&e);
+    int top = open_root(root, &e);
+    if (top < 0)
+        return top == -ENOENT ? 0 : error_set(err, e.code, "%s", e.text);
+    int dir = open_id(top, id, &e);
+    if (dir >= 0) {
+        /* Nearly always just these two. */
+        (void)unlinkat(dir, "state.json", 0);
+        (void)unlinkat(dir, "control.sock", 0);
+        if (unlinkat(top, id, AT_REMOVEDIR) < 0 && errno == ENOTEMPTY) {
+            remove_files(dir);
+            if (unlinkat(top, id, AT_REMOVEDIR) < 0 && errno != ENOENT)
+                r = error_errno(err, errno, "removing %s/%s", root, id);
+        }
+        (void)close(dir);
+    } else if (dir != -ENOENT) {
+        r = error_set(err, e.code, "%s", e.text);
+    }
+    (void)close(top);
+    return r;
+}
+
+static int name_cmp(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    return strcmp(*x, *y);
+}
+
+int state_each(const char *root, int (*fn)(void *ctx, const char *id), void *ctx, struct error *err)
+{
+    struct error e;
+    struct dirent *ent;
+    char **ids = NULL;
+    size_t n = 0;
+    int r = 0;
+
+    error_init(&e);
+    int top = open_root(root, &e);
+    if (top < 0)
+        return top == -ENOENT ? 0 : error_set(err, e.code, "%s", e.text);
+    DIR *d = fdopendir(top);
+    if (d == NULL) {
+        (void)close(top);
+        return error_errno(err, errno, "%s", root);
+    }
+    while (r == 0 && (ent = readdir(d)) != NULL) {
+        if (n >= STATE_MAX_IDS || state_id_check(ent->d_name, NULL) < 0)
+            continue;
+        char **more = krealloc(ids, (n + 1) * sizeof(*ids));
+        char *copy = more != NULL ? kstrdup(ent->d_name) : NULL;
+        ids = more != NULL ? more : ids;
+        if (copy == NULL)
+            r = error_set(err, ENOMEM, "no memory");
+        else
+            ids[n++] = copy;
+    }
+    (void)closedir(d);
+    if (n > 0)
+        qsort(ids, n, sizeof(*ids), name_cmp);
+    for (size_t i = 0; i < n; i++) {
+        if (r == 0)
+            r = fn(ctx, ids[i]);
+        kfree(ids[i]);
+    }
+    kfree(ids);
+    return r;
+}
+
+/* -- state.json ----------------------------------------------------------------------------------
+ */
+
+static int set_json(json_t *o, const char *key, const char *text)
+{
+    if (text == NULL)
+        return 0;
+    json_t *v = json_loads(text, JSON_DECODE_ANY, NULL);
+    return v == NULL ? -1 : json_object_set_new(o, key, v);
+}
+
+static int set_text(json_t *o, const char *key, const char *text)
+{
+    /* Words of the caller's command line may be any bytes. */
+    if (text == NULL)
+        return 0;
+    json_t *v = json_string(text);
+    if (v == NULL)
+        v = json_string("?");
+    return json_object_set_new(o, key, v);
+}
+
+static char *state_text(const struct state *s)
+{
+    json_t *o = json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:s, s:I}", "version", 1, "id", s->id,
+                          "status", state_status_name(s->status), "monitor", (json_int_t)s->monitor,
+                          "monitor_time", (json_int_t)s->monitor_time, "sentry",
+                          (json_int_t)s->sentry, "created", s->created, "uid", (json_int_t)s->uid);
+    char *text = NULL;
+    if (o != NULL && set_text(o, "image", s->image) == 0 &&
+        set_text(o, "command", s->command) == 0 && set_text(o, "bundle", s->bundle) == 0 &&
+        set_text(o, "config", s->config_path) == 0 &&
+        set_json(o, "cgroups", s->cgroups_json) == 0 &&
+        set_json(o, "annotations", s->annotations_json) == 0)
+        text = json_dumps(o, JSON_COMPACT);
+    json_decref(o);
+    return text;
+}
+
+static int write_file(int dir, const char *name, const char *text, bool durable)
+{
+    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    int r = fd_write_full(fd, text, strlen(text));
+    if (r == 0 && durable && fsync(fd) < 0)
+        r = -errno;
+    (void)close(fd);
+    return r;
+}
+
+int state_write(int dir, const struct state *s, bool durable, struct error *err)
+{
+    char temp[64];
+    char *text = state_text(s);
+    if (text == NULL)
+        return error_set(err, ENOMEM, "the state of the sandbox cannot be written");
+    (void)snprintf(temp, sizeof(temp), "state.json.%d", (int)getpid());
+    int r = write_file(dir, temp, text, durable);
+    if (r == 0 && renameat(dir, temp, dir, "state.json") < 0)
+        r = -errno;
+    if (r == 0 && durable && fsync(dir) < 0)
+        r = -errno;
+    if (r < 0)
+        (void)unlinkat(dir, temp, 0);
+    free(text);
+    return r < 0 ? error_errno(err, -r, "writing the state of the sandbox") : 0;
+}
+
+static int read_copy(const struct jsonx *at, char **slot, struct error *err)
+{
+    const char *s;
+    int r = jsonx_string(at, STATE_FILE_MAX, &s, err);
+    if (r < 0)
+        return r;
+    char *copy = kstrdup(s);
+    if (copy == NULL)
+        return error_set(err, ENOMEM, "no memory");
+    kfree(*slot);
+    *slot = copy;
+    return 0;
+}
+
+static int read_verbatim(const struct jsonx *at, char **slot, struct error *err)
+{
+    char *text = json_dumps(at->value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *copy = text != NULL ? kstrdup(text) : NULL;
+    free(text);
+    if (copy == NULL)
+        return error_set(err, ENOMEM, "no memory");
+    kfree(*slot);
+    *slot = copy;
+    return 0;
+}
+
+static int read_into(const struct jsonx *at, char *buf, size_t cap, struct error *err)
+{
+    const char *s;
+    int r = jsonx_string(at, cap - 1, &s, err);
+    if (r == 0)
+        memcpy(buf, s, strlen(s) + 1);
+    return r;
+}
+
+static int read_pid(const struct jsonx *at, pid_t *ret, struct error *err)
+{
+    uint64_t v;
+    int r = jsonx_u64(at, 0, INT32_MAX, &v, err);
+    if (r == 0)
+        *ret = (pid_t)v;
+    return r;
+}
+
+#define READER(name, expr)                                                       \
+    static int read_##name(const struct jsonx *at, void *arg, struct error *err) \
+    {                                                                            \
+        struct state *s = arg;                                                   \
+        return expr;                                                             \
+    }
+READER(id, read_into(at, s->id, sizeof(s->id), err))
+READER(monitor, read_pid(at, &s->monitor, err))
+READER(sentry, read_pid(at, &s->sentry, err))
+READER(monitor_time, jsonx_u64(at, 0, INT64_MAX, &s->monitor_time, err))
+READER(created, read_into(at, s->created, sizeof(s->created), err))
+READER(image, read_copy(at, &s->image, err))
+READER(command, read_copy(at, &s->command, err))
+READER(bundle, read_copy(at, &s->bundle, err))
+READER(config, read_copy(at, &s->config_path, err))
+READER(cgroups, read_verbatim(at, &s->cgroups_json, err))
+READER(annotations, read_verbatim(at, &s->annotations_json, err))
+
+static int read_status(const struct jsonx *at, void *arg, struct error *err)
+{
+    struct state *s = arg;
+    size_t i;
+    int r = jsonx_choice(at, status_names, ARRAY_LEN(status_names), &i, err);
+    if (r == 0)
+        s->status = (enum state_status)i;
+    return r;
+}
+
+static int read_uid(const struct jsonx *at, void *arg, struct error *err)
+{
+    struct state *s = arg;
+    uint64_t v;
+    int r = jsonx_u64(at, 0, UINT32_MAX, &v, err);
+    if (r == 0)
+        s->uid = (uint32_t)v;
+    return r;
+}
+
+static int read_text(char *text, size_t len, struct state *s, struct error *err)
+{
+    static const struct jsonx_field fields[] = {
+        {"id", read_id, true},
+        {"status", read_status, true},
+        {"monitor", read_monitor, true},
+        {"monitor_time", read_monitor_time, true},
+        {"sentry", read_sentry, true},
+        {"created", read_created, true},
+        {"uid", read_uid, true},
+        {"image", read_image, false},
+        {"command", read_command, false},
+        {"bundle", read_bundle, false},
+        {"config", read_config, false},
+        {"cgroups", read_cgroups, false},
+        {"annotations", read_annotations, false},
+    };
+    struct jsonx_doc doc;
+    int r = jsonx_parse(&doc, "state.json", text, len, STATE_DEPTH, err);
+    if (r < 0)
+        return r;
+    struct jsonx root = jsonx_root(&doc);
+    r = jsonx_object(&root, fields, ARRAY_LEN(fields), JSONX_UNKNOWN_IGNORED, s, err);
+    jsonx_done(&doc);
+    return r;
+}
+
+int state_read(int dir, struct state *s, struct error *err)
+{
+    char *text;
+    size_t len;
+    int fd = openat(dir, "state.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, errno, "state.json");
+    int r = fd_read_all(fd, STATE_FILE_MAX, &text, &len);
+    (void)close(fd);
+    if (r < 0)
+        return error_errno(err, -r, "state.json");
+    state_done(s);
+    r = read_text(text, len, s, err);
+    kfree(text);
+    return r;
+}
+
+/* -- processes -----------------------------------------------------------------------------------
+ */
+
+uint64_t state_process_time(pid_t pid)
+{
+    char path[64], text[1024];
+    uint64_t v = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    (void)close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    /* Field 22; the name before field 3 may hold blanks and parentheses. */
+    char *p = strrchr(text, ')');
+    if (p == NULL || p[1] == '\0' || p[2] == 'Z' || p[2] == 'X')
+        return 0;
+    char *save = NULL;
+    char *field = strtok_r(p + 1, " ", &save);
+    for (int i = 3; i < 22 && field != NULL; i++)
+        field = strtok_r(NULL, " ", &save);
+    return field != NULL && parse_u64(field, 0, UINT64_MAX, &v, NULL) == 0 ? v : 0;
+}
+
+bool state_alive(const struct state *s)
+{
+    return s->monitor > 0 && s->monitor_time != 0 &&
+           state_process_time(s->monitor) == s->monitor_time;
+}
+
+void state_set_created_now(struct state *s)
+{
+    struct timespec ts;
+    struct tm tm;
+    char base[32];
+    (void)clock_gettime(CLOCK_REALTIME, &ts);
+    (void)gmtime_r(&ts.tv_sec, &tm);
+    (void)strftime(base, sizeof(base), "%Y-%m-%dT%H:%M:%S", &tm);
+    (void)snprintf(s->created, sizeof(s->created), "%s.%09ldZ", base, ts.tv_nsec);
+}
