@@ -206,8 +206,8 @@ static void library_init(void)
     json_object_seed((size_t)hash_seed() | 1);
 }
 
-int jsonx_parse(struct jsonx_doc *doc, const char *name, const char *text, size_t len,
-                size_t max_depth, struct error *err)
+static int parse(struct jsonx_doc *doc, const char *name, const char *text, size_t len,
+                 size_t max_depth, size_t flags, struct error *err)
 {
     json_error_t why;
 
@@ -216,12 +216,63 @@ int jsonx_parse(struct jsonx_doc *doc, const char *name, const char *text, size_
     if (depth_of(text, len) > max_depth)
         return error_set(err, EINVAL, "%s: nested deeper than %zu", name, max_depth);
     library_starved = false;
-    doc->root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+    doc->root = json_loadb(text, len, flags | JSON_DECODE_ANY, &why);
     if (doc->root)
         return 0;
     if (library_starved)
         return error_set(err, ENOMEM, "%s: out of memory", name);
     return error_set(err, EINVAL, "%s:%d: %s", name, MAX(why.line, 1), why.text);
+}
+
+int jsonx_parse(struct jsonx_doc *doc, const char *name, const char *text, size_t len,
+                size_t max_depth, struct error *err)
+{
+    return parse(doc, name, text, len, max_depth, JSON_REJECT_DUPLICATES, err);
+}
+
+/* The n digits at p, longer than a 64-bit integer may be, become the nearest integer and blanks. */
+static void clamp_digits(char *p, size_t n, bool negative)
+{
+    static const char most[] = "9223372036854775807", least[] = "9223372036854775808";
+    const char *limit = negative ? least : most;
+    size_t width = sizeof(most) - 1;
+
+    if (n < width || (n == width && memcmp(p, limit, width) <= 0))
+        return;
+    memcpy(p, limit, width);
+    memset(p + width, ' ', n - width);
+}
+
+/* Numbers with a fraction or an exponent are left to the library, as are leading zeros. */
+static void clamp_integers(char *text, size_t len)
+{
+    struct scan s = {.p = text, .end = text + len, .line = 1};
+
+    while (s.p < s.end) {
+        if (*s.p == '"') {
+            scan_string(&s);
+            continue;
+        }
+        size_t at = (size_t)(s.p - text), n = 0;
+        while (at + n < len && text[at + n] >= '0' && text[at + n] <= '9')
+            n++;
+        if (n == 0) {
+            scan_step(&s);
+            continue;
+        }
+        bool whole = at + n == len || !memchr(".eE", text[at + n], 3);
+        bool before = at > 0 && memchr(".eE+", text[at - 1], 4);
+        if (whole && !before && text[at] != '0')
+            clamp_digits(text + at, n, at > 0 && text[at - 1] == '-');
+        s.p += n;
+    }
+}
+
+int jsonx_parse_lenient(struct jsonx_doc *doc, const char *name, char *text, size_t len,
+                        size_t max_depth, struct error *err)
+{
+    clamp_integers(text, len);
+    return parse(doc, name, text, len, max_depth, 0, err);
 }
 
 void jsonx_done(struct jsonx_doc *doc)

@@ -45,6 +45,10 @@ enum jsonx_unknown {
  * nesting deeper than max_depth are refused. */
 int jsonx_parse(struct jsonx_doc *doc, const char *name, const char *text, size_t len,
                 size_t max_depth, struct error *err) MUST_CHECK;
+/* For documents of other programs: of duplicate keys the last counts, an integer beyond 64 bits is
+ * the nearest one that fits (text is changed for it). Everything else as above. */
+int jsonx_parse_lenient(struct jsonx_doc *doc, const char *name, char *text, size_t len,
+                        size_t max_depth, struct error *err) MUST_CHECK;
 void jsonx_done(struct jsonx_doc *doc);
 struct jsonx jsonx_root(const struct jsonx_doc *doc);
 

@@ -138,8 +138,27 @@ TEST(broken_text)
     }
 }
 
+TEST(lenient)
+{
+    char text[] =
+        "{\"network\": \"none\", \"network\": \"loopback\", \"tty\": true,"
+        " \"big\": [18446744073709551615, -99999999999999999999, \"1\\\"99999999999999999999\","
+        " 9223372036854775807, -9223372036854775808, 1.99999999999999999999]}";
+    struct jsonx_doc doc;
+    struct error err;
+
+    error_init(&err);
+    ck_assert_int_eq(jsonx_parse(&doc, "p", text, strlen(text), 8, &err), -EINVAL);
+    ck_assert_int_eq(jsonx_parse_lenient(&doc, "p", text, strlen(text), 8, &err), 0);
+    ck_assert_ptr_nonnull(strstr(text, "[9223372036854775807 , -9223372036854775808 , "
+                                       "\"1\\\"99999999999999999999\", 9223372036854775807, "
+                                       "-9223372036854775808, 1.99999999999999999999]"));
+    jsonx_done(&doc);
+}
+
 TEST_SUITE(jsonx)
 {
+    TEST_ADD(lenient);
     TEST_ADD(accepts);
     TEST_ADD(refusals_name_the_place);
     TEST_ADD(broken_text);
