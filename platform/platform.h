@@ -40,10 +40,10 @@ enum plat_event_kind {
     PLAT_EV_SYSCALL,     /* thread is AT_GATE with nr, args and ip */
     PLAT_EV_CONTEXT,     /* thread is IN_CONTEXT, answering a kick or an interrupt */
     PLAT_EV_FAULT,       /* thread is IN_CONTEXT after a host fault: signo, code, fault_addr */
-    PLAT_EV_THREAD_DEAD, /* the host ended this thread's process behind our back; thread is still a
-                            valid pointer, and plat_process_kill must be called on it once */
-    PLAT_EV_FATAL,       /* a guest broke the stub protocol, or the host failed: the sandbox must
-                            end; text says why (static string) */
+    PLAT_EV_THREAD_DEAD, /* the host ended this thread's process behind our back, or the platform
+                            did because it broke the stub protocol; thread is still a valid pointer,
+                            and plat_process_kill must be called on it once */
+    PLAT_EV_FATAL,       /* the host failed: the sandbox must end; text says why (static string) */
 };
 
 struct plat_event {

@@ -19,7 +19,10 @@
 enum {
     MAX_CHAIN = 32
 };
-#define COMMAND_PATIENCE_NS 10000000000ll
+#define COMMAND_PATIENCE_NS  10000000000ll
+#define BORROW_TICK_NS       20000000
+#define BORROW_CPU_NS        500000000ull
+#define BORROW_CPU_THREAD_NS 10000000ull
 
 /* xorshift128+ over a seed of the host: the token only has to be unknown in advance. */
 uint64_t token_new(struct plat *p)
@@ -124,7 +127,7 @@ int stub_clone_start(struct plat_thread *th, const struct host_call *call, struc
     int err;
 
     *run = (struct stub_run){.calls = call, .n = 1, .token = token_new(p)};
-    *child = (struct pending_child){.token = run->token};
+    *child = (struct pending_child){.token = run->token, .parent = th};
     err = (int)run_start(th, run);
     if (!err)
         list_add_tail(&p->children, &child->link);
@@ -158,11 +161,28 @@ int stub_clone(struct plat_thread *th, const struct host_call *call,
     return -EIO;
 }
 
+/* A kicked thread needs next to no time of its own to come. CPU time that its process uses up
+ * meanwhile means that it has blocked the kick; wall time may pass on a busy or frozen host. */
+static uint64_t borrow_budget(struct plat_thread *th)
+{
+    uint64_t budget = BORROW_CPU_NS;
+    struct plat_thread *sibling;
+
+    list_for_each_entry (sibling, &th->proc->threads, link)
+        budget += BORROW_CPU_THREAD_NS;
+    return unotify_process_cputime(th) + budget;
+}
+
 int thread_borrow(struct plat_thread *th)
 {
     struct plat *p = th->as->p;
-    uint64_t end = now_ns() + (uint64_t)COMMAND_PATIENCE_NS;
+    uint64_t end = 0, cpu = 0;
+    bool idle;
 
+    if (th->host != HOST_PARKED) {
+        end = now_ns() + (uint64_t)COMMAND_PATIENCE_NS;
+        cpu = borrow_budget(th);
+    }
     th->borrowed = true;
     while (th->host != HOST_PARKED) {
         if (p->fatal || th->proc->dead || th->host == HOST_COMMAND)
@@ -171,11 +191,12 @@ int thread_borrow(struct plat_thread *th)
         if (th->host == HOST_GATE) {
             /* Its real answer is owed: it goes into the frame's rax when the kernel gives it. */
             th->host = HOST_RUNNING;
+            th->kick_first = true;
             listener_answer(p, th->notif_id, 0);
         }
-        (void)listener_poll(p, -1, 1000000000);
-        if (now_ns() > end) {
-            syscall(SYS_pidfd_send_signal, th->proc->pidfd, SIGKILL, NULL, 0);
+        idle = listener_poll(p, -1, BORROW_TICK_NS) == 0;
+        if (now_ns() > end || (idle && unotify_process_cputime(th) > cpu)) {
+            condemn(th, "a thread does not come when it is kicked");
             break;
         }
     }

@@ -104,7 +104,7 @@ bool frame_in_slot(const struct plat_thread *th, uint64_t frame)
     uint64_t start = stub_slot_addr(th->slot) + STUB_SLOT_STACK;
 
     return frame >= start &&
-           frame + sizeof(struct host_frame) <= start + STUB_SLOT_SIZE - STUB_SLOT_STACK;
+           frame <= start + STUB_SLOT_SIZE - STUB_SLOT_STACK - sizeof(struct host_frame);
 }
 
 static int regs_load(struct plat_thread *th)
@@ -312,6 +312,7 @@ void unotify_answer_kick(struct plat_thread *th, int64_t val)
         return;
     th->want_context = true;
     kick(th);
+    th->kick_first = true;
     th->vis = VIS_RUNNING;
     th->host = HOST_RUNNING;
     listener_answer(th->as->p, th->notif_id, val);

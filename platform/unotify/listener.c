@@ -10,8 +10,8 @@
  *   - a thread that nobody knows must be the child of the clone in progress, and prove it with the
  *     token that it was born with; any other is left unanswered, hence can do nothing, and killed.
  *
- * Whatever else happens ends the sandbox: there is no path from here to CONTINUE but the two
- * comparisons with a host_call.
+ * A process that does anything else has broken into its own stub or frames: it is left unanswered
+ * and killed. There is no path from here to CONTINUE but the two comparisons with a host_call.
  */
 #include <poll.h>
 #include <signal.h>
@@ -28,6 +28,7 @@
 #include "platform/unotify/private.h"
 
 #include "lib/alloc.h"
+#include "lib/log.h"
 
 enum {
     TICK_NS = 500000000
@@ -162,6 +163,16 @@ bool listener_alive(struct plat *p, uint64_t id)
 /* -- notifications
  * --------------------------------------------------------------------------------- */
 
+void condemn(struct plat_thread *th, const char *text)
+{
+    if (th->as == th->as->p->zygote_as) {
+        plat_fatal(th->as->p, text);
+        return;
+    }
+    LOG_D(CH_PLAT, "killing process %d: %s", (int)th->proc->tgid, text);
+    syscall(SYS_pidfd_send_signal, th->proc->pidfd, SIGKILL, NULL, 0);
+}
+
 static bool in_stub(uint64_t ip)
 {
     return ip >= STUB_CODE && ip <= STUB_CODE + 4096;
@@ -170,6 +181,13 @@ static bool in_stub(uint64_t ip)
 static bool is_park(const struct seccomp_notif *n)
 {
     return n->data.nr == STUB_PARK_NR && n->data.instruction_pointer == STUB_CODE + STUB_IP_PARK;
+}
+
+/* A block that was overwritten with a call which the host's filter answers itself (a foreign ABI),
+ * or never sees, must not pass for the failure of the call that was asked for: none fails so. */
+static bool is_forged(uint64_t result)
+{
+    return result == (uint64_t)-ENOSYS || result == (uint64_t)-ENXIO;
 }
 
 static void handle_command(struct plat_thread *th, const struct seccomp_notif *n)
@@ -197,7 +215,7 @@ static void handle_command(struct plat_thread *th, const struct seccomp_notif *n
                n->data.args[3] == run->token) {
         bool failed = n->data.args[1] >= (uint64_t)-LX_MAX_ERRNO;
 
-        if (run->next && (failed || run->next == run->n)) {
+        if (run->next && !is_forged(n->data.args[1]) && (failed || run->next == run->n)) {
             run->result = (int64_t)n->data.args[1];
             run->done = true;
             th->run = NULL;
@@ -206,7 +224,14 @@ static void handle_command(struct plat_thread *th, const struct seccomp_notif *n
             return;
         }
     }
-    plat_fatal(p, "a guest thread did not make the call that its stub was told to make");
+    condemn(th, "a thread did not make the call that its stub was told to make");
+}
+
+/* The signals that the stub has a handler for (zygote.c). */
+static bool is_stub_signal(int signo)
+{
+    return signo == SIGSEGV || signo == SIGBUS || signo == SIGFPE || signo == SIGILL ||
+           signo == SIGTRAP || signo == SIGSYS || signo == STUB_KICK_SIGNAL;
 }
 
 static void handle_signal(struct plat_thread *th, const struct seccomp_notif *n)
@@ -214,10 +239,16 @@ static void handle_signal(struct plat_thread *th, const struct seccomp_notif *n)
     uint64_t what = n->data.args[0];
     int signo = (int)((what >> 8) & 0xff);
 
-    if ((what & 0xff) != STUB_KIND_SIGNAL || !frame_in_slot(th, n->data.args[2])) {
-        plat_fatal(th->as->p, "a guest thread entered the stub by itself");
+    if ((what & 0xff) != STUB_KIND_SIGNAL || !frame_in_slot(th, n->data.args[2]) ||
+        !is_stub_signal(signo)) {
+        condemn(th, "a thread entered the stub by itself");
         return;
     }
+    if (signo != STUB_KICK_SIGNAL && (th->kick_first || th->helper)) {
+        condemn(th, "a thread faulted where it was to be kicked");
+        return;
+    }
+    th->kick_first = false;
     th->host = HOST_PARKED;
     th->notif_id = n->id;
     th->frame = n->data.args[2];
@@ -261,6 +292,20 @@ static void kill_stranger(struct plat *p, const struct seccomp_notif *n)
     close(fd);
 }
 
+/* The child of a clone in progress whose block was overwritten: its parent would wait in vain. */
+static void blame_parents(struct plat *p, const struct seccomp_notif *n)
+{
+    struct pending_child *c;
+
+    if (!in_stub(n->data.instruction_pointer) || !listener_alive(p, n->id) ||
+        (is_park(n) && (n->data.args[0] & 0xff) == STUB_KIND_SIGNAL))
+        return;
+    list_for_each_entry (c, &p->children, link) {
+        if (!c->tid && c->parent && c->parent->as != p->zygote_as)
+            condemn(c->parent, "the child of a clone did not come to the gate");
+    }
+}
+
 static void handle_stranger(struct plat *p, const struct seccomp_notif *n)
 {
     struct pending_child *c;
@@ -272,6 +317,7 @@ static void handle_stranger(struct plat *p, const struct seccomp_notif *n)
             return;
         }
     }
+    blame_parents(p, n);
     kill_stranger(p, n);
 }
 
@@ -284,8 +330,9 @@ static void handle_repeated(struct plat_thread *th, const struct seccomp_notif *
                                               memcmp(n->data.args, th->args, sizeof(th->args)) == 0;
 
     if (!same || listener_alive(th->as->p, th->notif_id))
-        plat_fatal(th->as->p, "a guest thread came to the gate twice");
-    th->notif_id = n->id;
+        condemn(th, "a thread came to the gate twice");
+    else
+        th->notif_id = n->id;
 }
 
 static void handle_notification(struct plat *p, const struct seccomp_notif *n)
@@ -302,11 +349,13 @@ static void handle_notification(struct plat *p, const struct seccomp_notif *n)
         break;
     case HOST_RUNNING:
         if (th->helper && !th->borrowed)
-            plat_fatal(p, "a helper thread ran by itself");
+            condemn(th, "a helper thread ran by itself");
         else if (is_park(n))
             handle_signal(th, n);
         else if (in_stub(n->data.instruction_pointer))
-            plat_fatal(p, "a guest thread made a call from the stub by itself");
+            condemn(th, "a thread made a call from the stub by itself");
+        else if (th->kick_first || th->helper)
+            condemn(th, "a thread ran on past its kick");
         else
             handle_call(th, n);
         break;

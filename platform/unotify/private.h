@@ -86,6 +86,7 @@ struct plat_thread {
     bool helper;       /* invisible to the kernel */
     bool queued;       /* an event of this thread waits in plat.events */
     bool kick_sent;    /* the kick signal is on its way or pending */
+    bool kick_first;   /* answered behind a kick: the handler must be what comes next */
     bool want_context; /* the kernel wants an EV_CONTEXT */
     bool borrowed;     /* the platform wants it parked, invisibly */
     uint64_t notif_id;
@@ -108,7 +109,8 @@ struct queued_event {
 struct pending_child {
     struct list_head link; /* plat.children */
     uint64_t token;
-    pid_t tid; /* 0: not seen yet */
+    struct plat_thread *parent; /* NULL: the zygote itself is expected */
+    pid_t tid;                  /* 0: not seen yet */
     uint64_t notif_id;
 };
 
@@ -175,6 +177,8 @@ void event_push_kind(struct plat_thread *th, enum plat_event_kind kind);
 void events_forget(struct plat_thread *th);
 bool event_pop(struct plat *p, struct plat_event *ret_ev);
 void plat_fatal(struct plat *p, const char *text);
+/* Kills the process of a thread that broke the protocol; the zygote's ends the sandbox. */
+void condemn(struct plat_thread *th, const char *text);
 struct plat_thread *thread_find(struct plat *p, pid_t tid);
 /* Watches a process for death behind our back. */
 int deaths_watch(struct host_proc *proc) MUST_CHECK;

@@ -298,6 +298,9 @@ void dispatch_event(const struct plat_event *ev)
     if (t != NULL) {
         task_get(t);
         log_set_task(t->group->pid, t->pid);
+    } else if (ev->thread != NULL) {
+        kernel.fatal = "an event of a thread that nobody owns";
+        return;
     }
     switch (ev->kind) {
     case PLAT_EV_NONE:

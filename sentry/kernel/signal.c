@@ -17,6 +17,7 @@
 #include "abi/wait.h"
 
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
@@ -427,6 +428,7 @@ void signal_info_user(struct lx_siginfo *info, int signo, int code, const struct
 void signal_force(struct task *t, const struct lx_siginfo *info)
 {
     int signo = info->si_signo;
+    KASSERT(signo >= 1 && signo <= LX_NSIG);
     struct lx_sigaction *act = &t->sighand->action[signo - 1];
     bool blocked = (t->blocked & sig_bit(signo)) != 0;
     if (blocked || act->sa_handler == LX_SIG_IGN) {

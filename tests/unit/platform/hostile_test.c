@@ -42,23 +42,56 @@ static void jump(struct world *w, uint64_t rip, uint64_t nr)
     plat_ops->resume(w->th);
 }
 
-static void expect_fatal(struct world *w)
+/* The process is killed, unanswered, and nothing else happens. */
+static void expect_killed(struct world *w, struct plat_thread *th)
 {
-    expect_event(w, PLAT_EV_FATAL, NULL);
-    ck_assert_ptr_nonnull(w->ev.text);
-    expect_event(w, PLAT_EV_FATAL, NULL); /* and it stays */
+    expect_event(w, PLAT_EV_THREAD_DEAD, th);
+    plat_ops->process_kill(th);
+    plat_ops->next_event(w->p, -1, 1000000, &w->ev);
+    ck_assert_int_eq((int)w->ev.kind, PLAT_EV_NONE);
+}
+
+/* A frame that rt_sigreturn of the host accepts, at BOX_ADDR + 4096: goes on at rip in the box's
+ * program with this signal mask. */
+static void forge_frame(struct world *w, struct plat_as *as, uint64_t rip, uint64_t mask)
+{
+    uint64_t frame[60] = {0};
+
+    (void)w;
+    frame[1] = 2 | 4;                /* uc_flags */
+    frame[4] = 2;                    /* alternate stack disabled */
+    frame[6 + 7] = BOX_ADDR;         /* r15: the box */
+    frame[6 + 15] = BOX_ADDR + 8192; /* rsp */
+    frame[6 + 16] = rip;
+    frame[6 + 17] = 0x246;
+    frame[6 + 18] = 0x33 | 0x2bull << 48;
+    frame[38] = mask;
+    ck_assert_int_eq(plat_write(as, GADDR(BOX_ADDR + 4096), frame, sizeof(frame)), 0);
+}
+
+/* th (IN_CONTEXT) goes on in the program with every host signal blocked, the kick among them. */
+static void block_kick(struct world *w, struct plat_thread *th, uint64_t rip)
+{
+    struct plat_regs regs;
+
+    forge_frame(w, plat_ops->thread_as(th), rip, UINT64_MAX);
+    ck_assert_int_eq(plat_ops->get_regs(th, &regs), 0);
+    regs.rip = STUB_CODE + STUB_OFF_RESUME;
+    regs.rsp = BOX_ADDR + 4096;
+    ck_assert_int_eq(plat_ops->set_regs(th, &regs), 0);
+    plat_ops->resume(th);
 }
 
 UNOTIFY(jump_to_park)
 {
     jump(w, STUB_CODE + STUB_OFF_PARK, 0);
-    expect_fatal(w);
+    expect_killed(w, w->th);
 }
 
 UNOTIFY(jump_to_command)
 {
     jump(w, STUB_CODE + STUB_IP_COMMAND - 2, SYS_getpid);
-    expect_fatal(w);
+    expect_killed(w, w->th);
 }
 
 /* The handler's entry with a frame outside of the slot. */
@@ -73,7 +106,7 @@ UNOTIFY(jump_to_signal_entry)
     regs.rdi = STUB_KICK_SIGNAL;
     ck_assert_int_eq(plat_ops->set_regs(w->th, &regs), 0);
     plat_ops->resume(w->th);
-    expect_fatal(w);
+    expect_killed(w, w->th);
 }
 
 /* rt_sigreturn from the stub is the guest's to use, on a frame that does not exist. */
@@ -234,24 +267,9 @@ UNOTIFY(interrupt_storm)
  */
 UNOTIFY(kick_is_blocked)
 {
-    uint64_t frame[60] = {0};
-    struct plat_regs regs;
-
     w->p->kick_patience = 300000000;
-    frame[1] = 2 | 4;                /* uc_flags */
-    frame[4] = 2;                    /* alternate stack disabled */
-    frame[6 + 15] = BOX_ADDR + 8192; /* rsp */
-    frame[6 + 16] = CODE_ADDR + 11;  /* rip: je . with ZF set */
-    frame[6 + 17] = 0x246;
-    frame[6 + 18] = 0x33 | 0x2bull << 48;
-    frame[38] = UINT64_MAX; /* mask */
-    ck_assert_int_eq(plat_write(w->as, GADDR(BOX_ADDR + 4096), frame, sizeof(frame)), 0);
     enter_context(w, w->th, 0);
-    ck_assert_int_eq(plat_ops->get_regs(w->th, &regs), 0);
-    regs.rip = STUB_CODE + STUB_OFF_RESUME;
-    regs.rsp = BOX_ADDR + 4096;
-    ck_assert_int_eq(plat_ops->set_regs(w->th, &regs), 0);
-    plat_ops->resume(w->th);
+    block_kick(w, w->th, CODE_ADDR + 11); /* je . with ZF set */
     plat_ops->next_event(w->p, -1, 50000000, &w->ev);
     ck_assert_int_eq((int)w->ev.kind, PLAT_EV_NONE);
     plat_ops->interrupt(w->th);
@@ -259,9 +277,103 @@ UNOTIFY(kick_is_blocked)
     plat_ops->process_kill(w->th);
 }
 
+/* An answer behind a kick: the kernel waits for the registers, and no call may come before them. */
+UNOTIFY(call_past_a_kick)
+{
+    box_set(w->as, 0, 502, 0, 0, 0, 0, 0, 0);
+    enter_context(w, w->th, 0);
+    block_kick(w, w->th, CODE_ADDR);
+    expect_call(w, w->th, 502);
+    plat_ops->answer_kick(w->th, 0);
+    expect_killed(w, w->th);
+}
+
+/* The same where the platform borrows the thread: the kernel still owes it the answer. */
+UNOTIFY(call_past_a_borrowed_kick)
+{
+    struct plat_thread *child;
+    struct plat_as *as;
+
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->fork(w->th, false, false, 0, NULL, &as, &child), 0);
+    box_set(as, 0, 502, 0, 0, 0, 0, 0, 0);
+    block_kick(w, child, CODE_ADDR);
+    expect_call(w, child, 502);
+    ck_assert_int_lt(map_anon(as, FREE_ADDR, 4096, PROT_READ), 0);
+    expect_killed(w, child);
+    start_at(w, w->th, 0, 500);
+}
+
+/* A leader that has exited is the helper from then on, and never runs guest code again. */
+UNOTIFY(helper_runs_past_its_exit)
+{
+    struct plat_thread *child, *second;
+    struct plat_as *as;
+
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->fork(w->th, false, false, 0, NULL, &as, &child), 0);
+    ck_assert_int_eq(plat_ops->thread_clone(child, false, 0, NULL, &second), 0);
+    start_at(w, second, 1, 601);
+    box_set(as, 0, 502, 0, 0, 0, 0, 0, 0);
+    block_kick(w, child, CODE_ADDR);
+    expect_call(w, child, 502);
+    plat_ops->thread_exit(child);
+    ck_assert_int_lt(map_anon(as, FREE_ADDR, 4096, PROT_READ), 0);
+    expect_killed(w, second);
+    start_at(w, w->th, 0, 500);
+}
+
+/* The words of a handler, spoken by the guest itself: a signal that the stub has no handler for. */
+static void speak_signal(struct world *w, uint64_t signo, uint64_t rsp)
+{
+    struct plat_regs regs;
+
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->get_regs(w->th, &regs), 0);
+    regs.rip = STUB_CODE + STUB_OFF_PARK;
+    regs.rdi = STUB_KIND_SIGNAL | signo << 8;
+    regs.rsi = regs.r8 = regs.r12 = 0;
+    regs.rsp = rsp;
+    ck_assert_int_eq(plat_ops->set_regs(w->th, &regs), 0);
+    plat_ops->resume(w->th);
+}
+
+UNOTIFY(fault_with_no_signal)
+{
+    speak_signal(w, 0, frame_address(w->p, w->th->slot));
+    expect_killed(w, w->th);
+}
+
+UNOTIFY(fault_with_a_large_signal)
+{
+    speak_signal(w, 200, frame_address(w->p, w->th->slot));
+    expect_killed(w, w->th);
+}
+
+UNOTIFY(fault_with_a_frame_at_the_end)
+{
+    speak_signal(w, SIGSEGV, UINT64_MAX - 7);
+    expect_killed(w, w->th);
+}
+
+/* A fault that the guest makes up is one: the registers are what it wrote there. */
+UNOTIFY(fault_made_up)
+{
+    speak_signal(w, SIGSEGV, frame_address(w->p, w->th->slot));
+    expect_event(w, PLAT_EV_FAULT, w->th);
+    ck_assert_int_eq(w->ev.signo, SIGSEGV);
+}
+
 TEST_SUITE(platform_hostile)
 {
     TEST_ADD(kick_is_blocked);
+    TEST_ADD(call_past_a_kick);
+    TEST_ADD(call_past_a_borrowed_kick);
+    TEST_ADD(helper_runs_past_its_exit);
+    TEST_ADD(fault_with_no_signal);
+    TEST_ADD(fault_with_a_large_signal);
+    TEST_ADD(fault_with_a_frame_at_the_end);
+    TEST_ADD(fault_made_up);
     TEST_ADD(jump_to_park);
     TEST_ADD(jump_to_command);
     TEST_ADD(jump_to_signal_entry);
