@@ -4,7 +4,8 @@
  * mremap, and the kernel chooses every address; the host's page tables follow it through plat_ops.
  *
  * An mm is counted by its tasks (vfork and CLONE_VM share it). Ranges freed by a thread's own call
- * (SYS_HOST munmap) stay in quarantine until that thread has been seen at the gate again.
+ * (SYS_HOST munmap), or made writable by one, stay in quarantine until that thread has been seen at
+ * the gate again: nothing else is mapped there.
  */
 #include "lib/compiler.h"
 
@@ -31,6 +32,7 @@ enum vma_flags {
     VMA_DONTFORK = 1u << 6,
     VMA_WIPEONFORK = 1u << 7,
     VMA_GROWSDOWN = 1u << 8, /* MAP_GROWSDOWN: grows by faults below it */
+    VMA_NOWRITE = 1u << 9,   /* attached for reading only: no mprotect makes it writable */
 };
 
 struct vma {
@@ -94,6 +96,7 @@ struct mmap_args {
     uint64_t addr, len, prot, flags; /* LX_PROT_*, LX_MAP_* */
     struct file *file;               /* borrowed; NULL: anonymous */
     uint64_t offset;
+    bool never_write; /* VMA_NOWRITE */
 };
 
 /* Kernel entry points; the caller is the worker. Return the address or -errno as mmap(2). */
@@ -102,7 +105,8 @@ int mm_munmap(struct task *t, struct mm *mm, uint64_t addr, uint64_t len) MUST_C
 /* The checks and splits of munmap; afterwards vma_carve(addr, *ret_end) cannot fail (sys_munmap:
  * the host unmaps). */
 int mm_unmap_prepare(struct mm *mm, uint64_t addr, uint64_t len, uint64_t *ret_end) MUST_CHECK;
-/* Shared anonymous memory from a given object (SysV shm). */
+/* Shared anonymous memory from a given object (SysV shm); without PROT_WRITE now it never gets it.
+ */
 int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
                    uint64_t flags, struct memobj *obj, uint64_t offset) MUST_CHECK;
 

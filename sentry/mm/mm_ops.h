@@ -8,8 +8,8 @@
 
 #include "sentry/mm/mm.h"
 
-/* mm_mmap and mm_remap: a fixed range is about to be unmapped by another thread's own call; wait on
- * mm->quarantine_wait. Never leaves sys_mm.c. */
+/* mm_mmap and mm_remap: a fixed range is about to be unmapped or made writable by another thread's
+ * own call; wait on mm->quarantine_wait. Never leaves sys_mm.c. */
 #define MM_QUARANTINED (-ERESTART)
 
 /* The tree's side of a fixed private anonymous mapping that t then makes itself (SYS_HOST). */

@@ -204,6 +204,8 @@ static uint32_t flags_of(const struct mm *mm, const struct mmap_args *a)
         f |= VMA_NORESERVE;
     if (a->flags & LX_MAP_GROWSDOWN)
         f |= VMA_GROWSDOWN;
+    if (a->never_write)
+        f |= VMA_NOWRITE;
     return f;
 }
 
@@ -302,8 +304,12 @@ int64_t mm_mmap(struct task *t, struct mm *mm, const struct mmap_args *args)
 int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
                    uint64_t flags, struct memobj *obj, uint64_t offset)
 {
-    struct mmap_args a = {addr, len,   prot, (flags & ~(uint64_t)LX_MAP_TYPE) | LX_MAP_SHARED,
-                          NULL, offset};
+    struct mmap_args a = {.addr = addr,
+                          .len = len,
+                          .prot = prot,
+                          .flags = (flags & ~(uint64_t)LX_MAP_TYPE) | LX_MAP_SHARED,
+                          .offset = offset,
+                          .never_write = !(prot & LX_PROT_WRITE)};
     int64_t r = do_map(t, mm, &a, obj);
     return r == MM_QUARANTINED ? -ENOMEM : r;
 }

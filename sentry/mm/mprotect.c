@@ -15,6 +15,8 @@
 
 static int may_protect(const struct vma *v, uint64_t prot)
 {
+    if ((v->flags & VMA_NOWRITE) && (prot & LX_PROT_WRITE))
+        return -EACCES;
     if ((v->flags & VMA_SHARED) && v->file != NULL && (prot & LX_PROT_WRITE) &&
         (!file_writable(v->file) ||
          (LX_S_ISREG(v->file->inode->mode) && tmpfs_get_seals(v->file->inode) > 0 &&
@@ -95,7 +97,8 @@ static int remove_range(struct mm *mm, uint64_t addr, uint64_t end)
         int r = -EINVAL;
         if (v->flags & VMA_LOCKED)
             return r;
-        if ((v->flags & VMA_SHARED) && v->file != NULL && !file_writable(v->file))
+        if ((v->flags & VMA_NOWRITE) ||
+            ((v->flags & VMA_SHARED) && v->file != NULL && !file_writable(v->file)))
             return -EACCES;
         if (v->obj != NULL)
             r = memobj_punch(v->obj, off, to - from);

@@ -52,7 +52,7 @@ uint64_t vma_find_range(struct mm *mm, uint64_t len, uint64_t align, uint64_t lo
  */
 uint64_t vma_find_free(struct mm *mm, uint64_t len, uint64_t top);
 
-/* Quarantine: ranges whose munmap the host has yet to perform in task's thread. */
+/* Quarantine: ranges whose munmap or mprotect the host has yet to perform in task's thread. */
 struct quarantine {
     struct list_head link; /* mm.quarantine */
     uint64_t start, end;

@@ -51,7 +51,8 @@ static bool mmap_by_thread(const struct mmap_args *m, const struct sys_args *a,
 
 struct sys_res sys_mmap(struct task *t, const struct sys_args *a)
 {
-    struct mmap_args m = {a->v[0], a->v[1], a->v[2], a->v[3], NULL, a->v[5]};
+    struct mmap_args m = {
+        .addr = a->v[0], .len = a->v[1], .prot = a->v[2], .flags = a->v[3], .offset = a->v[5]};
     struct host_call call;
 
     if (!page_aligned(m.offset))
@@ -107,6 +108,17 @@ static int64_t protect_stack(struct mm *mm, uint64_t addr, uint64_t len, uint64_
     return r < 0 ? r : plat_ops->protect(mm->as, start, n, (uint32_t)prot & 7);
 }
 
+/*
+ * The host's part may come late, and must not meet what another thread has mapped there meanwhile:
+ * it would make a mapping of a sealed or read-only file writable. False: not without the platform.
+ */
+static bool protect_later(struct task *t, uint64_t addr, uint64_t end, uint64_t prot)
+{
+    if (t->mm->ref <= 1 || !(prot & LX_PROT_WRITE))
+        return true;
+    return quarantine_add(t->mm, t, addr, end) == 0;
+}
+
 struct sys_res sys_mprotect(struct task *t, const struct sys_args *a)
 {
     struct host_call call;
@@ -117,7 +129,8 @@ struct sys_res sys_mprotect(struct task *t, const struct sys_args *a)
     int r = mm_protect(t->mm, addr, len, prot);
     if (r < 0 || len == 0)
         return sys_ret(r);
-    if ((prot & LX_PROT_SEM) || host_call_mprotect(addr, len, (uint32_t)prot, &call) < 0)
+    if ((prot & LX_PROT_SEM) || host_call_mprotect(addr, len, (uint32_t)prot, &call) < 0 ||
+        !protect_later(t, addr, addr + page_up(len), prot))
         return sys_ret(plat_ops->protect(t->mm->as, addr, page_up(len), (uint32_t)prot & 7));
     return sys_host(t, &call);
 }

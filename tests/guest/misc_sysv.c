@@ -1,5 +1,6 @@
 /* System V shared memory, semaphores and message queues. */
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
@@ -48,6 +49,12 @@ int main(void)
     say("%s", p);
     NEED(shmctl(shm, IPC_STAT, &ds));
     say("size %zu attached %lu", ds.shm_segsz, (unsigned long)ds.shm_nattch);
+    char *ro = shmat(shm, NULL, SHM_RDONLY);
+    YES("shmat for reading", ro != (char *)-1 && strcmp(ro, p) == 0);
+    FACT("made writable", mprotect(ro, 4096, PROT_READ | PROT_WRITE));
+    FACT("made executable", mprotect(ro, 4096, PROT_READ | PROT_EXEC));
+    FACT("a hole", madvise(ro, 4096, MADV_REMOVE));
+    FACT("shmdt", shmdt(ro));
     FACT("remove while attached", shmctl(shm, IPC_RMID, NULL));
     say("still there: %s", p);
     FACT("shmdt", shmdt(p));

@@ -137,8 +137,10 @@ static void do_mmap(struct mm_model *m, const struct op *op, bool fixed, bool sh
     uint64_t flags = (fixed ? LX_MAP_FIXED : 0u) |
                      (op->bits & 8 && fixed ? LX_MAP_FIXED_NOREPLACE : 0u) |
                      (shared ? LX_MAP_SHARED : LX_MAP_PRIVATE) | LX_MAP_ANONYMOUS;
-    struct mmap_args a = {
-        addr_of(op->page), (uint64_t)op->len * PAGE_SIZE, op->bits & 7u, flags, NULL, 0};
+    struct mmap_args a = {.addr = addr_of(op->page),
+                          .len = (uint64_t)op->len * PAGE_SIZE,
+                          .prot = op->bits & 7u,
+                          .flags = flags};
     bool any = false;
     for (uint32_t i = op->page; i < op->page + op->len; i++)
         any = any || m->pages[i].mapped;

@@ -11,6 +11,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/mm/vma_tree.h"
 #include "tests/support/box.h"
 #include "tests/support/test.h"
 
@@ -295,6 +296,25 @@ TEST(exec_out_of_memory)
     }
 }
 
+/* A protection that another thread has still to perform keeps new mappings from its range. */
+TEST(mprotect_by_a_late_thread)
+{
+    const uint64_t fixed = LX_MAP_PRIVATE | LX_MAP_ANONYMOUS | LX_MAP_FIXED, nofd = ~0ull;
+
+    box_begin();
+    struct mm *mm = box.task->mm;
+    ck_assert_int_eq(box_call(box.th, NR_mprotect, A, 4096, LX_PROT_READ | LX_PROT_WRITE), 0);
+    ck_assert_ptr_null(quarantine_find(mm, A, A + 4096)); /* alone */
+    struct plat_thread *second = box_thread(box.th, BOX_STACK_TOP - 8192);
+    ck_assert_int_eq(box_call(second, NR_mprotect, A, 4096, LX_PROT_READ), 0);
+    ck_assert_ptr_null(quarantine_find(mm, A, A + 4096));
+    ck_assert_int_eq(box_call(second, NR_mprotect, A, 4096, LX_PROT_READ | LX_PROT_WRITE), 0);
+    ck_assert_ptr_nonnull(quarantine_find(mm, A, A + 4096));
+    ck_assert_int_eq(box_call(box.th, NR_mmap, A, 4096, LX_PROT_READ, fixed, nofd, 0), (int64_t)A);
+    ck_assert_ptr_null(quarantine_find(mm, A, A + 4096)); /* second was made to show itself */
+    box_end();
+}
+
 TEST_SUITE(dispatch)
 {
     TEST_ADD(unknown_calls);
@@ -311,4 +331,5 @@ TEST_SUITE(dispatch)
     TEST_ADD(exec_after_the_leader);
     TEST_ADD(vfork_and_exec);
     TEST_ADD(exec_out_of_memory);
+    TEST_ADD(mprotect_by_a_late_thread);
 }

@@ -75,7 +75,7 @@ static void teardown(void)
 
 static int64_t map(uint64_t addr, uint64_t len, uint64_t prot, uint64_t flags)
 {
-    struct mmap_args a = {addr, len, prot, flags, NULL, 0};
+    struct mmap_args a = {.addr = addr, .len = len, .prot = prot, .flags = flags};
     return mm_mmap(&task, mm, &a);
 }
 
