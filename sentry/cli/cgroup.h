@@ -23,6 +23,7 @@ struct cgroup {
 
 /* Makes the groups with these limits (0: none). Never fails because a controller is missing. */
 void cgroup_make(struct cgroup *ret_cg, uint64_t memory, uint32_t cpus_milli);
+/* pid 0: the calling process. */
 void cgroup_attach(const struct cgroup *cg, pid_t pid);
 /* Ends every process in it (cgroup.kill where there is v2). */
 void cgroup_kill(const struct cgroup *cg);

@@ -318,8 +318,6 @@ static int start(struct run *r, struct error *err)
         rc = share_memory(b, err);
     if (rc < 0)
         return rc;
-    if (b->ncgroups == 0)
-        cgroup_make(&r->cg, b->limits.memory, b->limits.cpus_milli);
     rc = sandbox_start(b, &r->cg, &r->sb, err);
     if (rc < 0)
         return rc;

@@ -1,11 +1,14 @@
 /*
  * spawn.c: the monitor makes the gofer and the sentry.
  *
+ * The sentry is a fork of the monitor in a new user and pid namespace: it is pid 1 there, so its
+ * death kills every guest. Its uid map has one entry: the caller's uid, or for root a high uid of
+ * its own that owns nothing on the host. It makes its other namespaces itself (the network one
+ * takes long), while the monitor writes the map and makes the cgroup; then it is put into the
+ * cgroup and told to go on.
+ *
  * The gofer is a program of its own (sentry-gofer beside our own executable), started with the
- * image as descriptor 3 and its socket as 4. The sentry is a fork of the monitor in new user, pid,
- * mount, net, ipc, uts and cgroup namespaces: it is pid 1 there, so its death kills every guest.
- * Its uid map has one entry: the caller's uid, or for root a high uid of its own that owns nothing
- * on the host. The child waits for its map before it goes on.
+ * image as descriptor 3 and its socket as 4.
  */
 #include "sentry/cli/spawn.h"
 
@@ -62,12 +65,33 @@ static int gofer_path(char *buf, size_t cap)
     return 0;
 }
 
-NORETURN static void gofer_child(const struct boot *b, int sock, const char *path)
+/* Into the run's own cgroup, or into those that the caller made. A group that cannot be entered is
+ * the caller's mistake: he sees that it stays empty. */
+static void attach(const struct boot *b, const struct cgroup *cg, pid_t pid)
+{
+    char path[PATH_MAX], text[32];
+    cgroup_attach(cg, pid);
+    int len = snprintf(text, sizeof(text), "%d", (int)pid);
+    for (size_t i = 0; i < b->ncgroups; i++) {
+        (void)snprintf(path, sizeof(path), "%s/cgroup.procs", b->cgroups[i]);
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (write(fd, text, (size_t)len) != len)
+            LOG_W(CH_CLI, "%s: %s", path, strerror(errno));
+        (void)close(fd);
+    }
+}
+
+NORETURN static void gofer_child(const struct boot *b, const struct cgroup *cg, int sock,
+                                 const char *path)
 {
     char roots[16];
     int fds[BOOT_MAX_VOLUMES + 2];
     size_t n = 0;
 
+    /* Before it makes a process. */
+    attach(b, cg, 0);
     /* First out of the way of the fixed numbers, then into place. */
     fds[n++] = fcntl(b->image_fd, F_DUPFD_CLOEXEC, FD_SHIFT);
     fds[n++] = fcntl(sock, F_DUPFD_CLOEXEC, FD_SHIFT);
@@ -95,7 +119,8 @@ NORETURN static void gofer_child(const struct boot *b, int sock, const char *pat
     _exit(127);
 }
 
-static int gofer_start(const struct boot *b, int sock, pid_t *ret_pid, struct error *err)
+static int gofer_start(const struct boot *b, const struct cgroup *cg, int sock, pid_t *ret_pid,
+                       struct error *err)
 {
     char path[PATH_MAX];
     int r = gofer_path(path, sizeof(path));
@@ -107,7 +132,7 @@ static int gofer_start(const struct boot *b, int sock, pid_t *ret_pid, struct er
     if (pid < 0)
         return error_errno(err, errno, "fork");
     if (pid == 0)
-        gofer_child(b, sock, path);
+        gofer_child(b, cg, sock, path);
     *ret_pid = pid;
     return 0;
 }
@@ -149,18 +174,23 @@ static int write_maps(pid_t pid, struct error *err)
     return r < 0 ? error_errno(err, -r, "mapping the user of the sandbox") : 0;
 }
 
-static int sentry_settle(int go)
+/* The cgroup namespace comes last: its root is the group that the monitor has chosen by then. */
+static int sentry_settle(int go, struct error *err)
 {
     char byte;
+    if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+        return error_errno(err, errno, "new mount, net, ipc and uts namespaces");
     if (read(go, &byte, 1) != 1)
-        return -EPIPE;
+        return error_set(err, EPIPE, "the monitor has gone");
     (void)close(go);
+    if (unshare(CLONE_NEWCGROUP) < 0)
+        return error_errno(err, errno, "new cgroup namespace");
     if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
-        return -errno;
+        return error_errno(err, errno, "the user of the sandbox");
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-        return -errno;
+        return error_errno(err, errno, "dying with the monitor");
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return -errno;
+        return error_errno(err, errno, "private mounts");
     return 0;
 }
 
@@ -201,52 +231,36 @@ static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
         b->mounts[i].fd = -1;
 }
 
-/* Into the run's own cgroup, or into those that the caller made. A group that cannot be entered is
- * the caller's mistake: he sees that it stays empty. */
-static void attach(const struct boot *b, const struct cgroup *cg, pid_t pid)
+NORETURN static void sentry_child(struct boot *b, int go, const struct sockets *s)
 {
-    char path[PATH_MAX], text[32];
-    cgroup_attach(cg, pid);
-    int len = snprintf(text, sizeof(text), "%d", (int)pid);
-    for (size_t i = 0; i < b->ncgroups; i++) {
-        (void)snprintf(path, sizeof(path), "%s/cgroup.procs", b->cgroups[i]);
-        int fd = open(path, O_WRONLY | O_CLOEXEC);
-        if (fd < 0)
-            continue;
-        if (write(fd, text, (size_t)len) != len)
-            LOG_W(CH_CLI, "%s: %s", path, strerror(errno));
-        (void)close(fd);
+    struct error err;
+    error_init(&err);
+    sentry_close_others(b, go, s);
+    if (sentry_settle(go, &err) < 0) {
+        struct boot_message m = {.kind = BOOT_FAILED, .status = 125};
+        (void)snprintf(m.text, sizeof(m.text), "%.399s", err.text);
+        (void)!send(s->control, &m, sizeof(m), MSG_NOSIGNAL);
+        _exit(125);
     }
+    sentry_main(b, s->control, s->gofer);
 }
 
-static int sentry_start(struct boot *b, const struct cgroup *cg, const struct sockets *s,
-                        pid_t *ret_pid, struct error *err)
+/* It waits for a byte on *ret_go. */
+static int sentry_start(struct boot *b, const struct sockets *s, pid_t *ret_pid, int *ret_go,
+                        struct error *err)
 {
     int go[2];
     if (pipe2(go, O_CLOEXEC) < 0)
         return error_errno(err, errno, "pipe");
-    pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC |
-                          CLONE_NEWUTS | CLONE_NEWCGROUP);
-    if (pid < 0) {
-        int e = errno;
-        (void)close(go[0]);
-        (void)close(go[1]);
-        return error_errno(err, e, "new user, pid, mount, net, ipc, uts and cgroup namespaces");
-    }
-    if (pid == 0) {
-        sentry_close_others(b, go[0], s);
-        int r = sentry_settle(go[0]);
-        if (r < 0)
-            _exit(125);
-        sentry_main(b, s->control, s->gofer);
-    }
+    pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID);
+    if (pid == 0)
+        sentry_child(b, go[0], s);
+    int r = pid < 0 ? error_errno(err, errno, "new user and pid namespaces") : 0;
     (void)close(go[0]);
-    attach(b, cg, pid);
-    int r = write_maps(pid, err);
-    if (r == 0 && write(go[1], "g", 1) != 1)
-        r = error_set(err, EPIPE, "the sentry ended at once");
-    (void)close(go[1]);
-    *ret_pid = pid;
+    if (r == 0)
+        r = write_maps(pid, err);
+    *ret_pid = MAX(pid, 0);
+    *ret_go = go[1];
     return r;
 }
 
@@ -281,11 +295,10 @@ void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
     *sb = (struct sandbox){.control = -1};
 }
 
-int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb,
-                  struct error *err)
+int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb, struct error *err)
 {
     struct sandbox sb = {.control = -1};
-    int gofer_pair[2], control_pair[2], status;
+    int gofer_pair[2], control_pair[2], status, go = -1;
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gofer_pair) < 0)
         return error_errno(err, errno, "socketpair");
@@ -296,13 +309,20 @@ int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_s
         return error_errno(err, e, "socketpair");
     }
     sb.control = control_pair[0];
-    int r = gofer_start(b, gofer_pair[1], &sb.gofer, err);
-    (void)close(gofer_pair[1]);
     struct sockets s = {control_pair[1], gofer_pair[0]};
+    int r = sentry_start(b, &s, &sb.sentry, &go, err);
+    if (r == 0) {
+        if (b->ncgroups == 0)
+            cgroup_make(ret_cg, b->limits.memory, b->limits.cpus_milli);
+        attach(b, ret_cg, sb.sentry);
+        if (write(go, "g", 1) != 1)
+            r = error_set(err, EPIPE, "the sentry ended at once");
+    }
+    if (go >= 0)
+        (void)close(go);
     if (r == 0)
-        attach(b, cg, sb.gofer);
-    if (r == 0)
-        r = sentry_start(b, cg, &s, &sb.sentry, err);
+        r = gofer_start(b, ret_cg, gofer_pair[1], &sb.gofer, err);
+    (void)close(gofer_pair[1]);
     (void)close(gofer_pair[0]);
     (void)close(control_pair[1]);
     if (r < 0) {

@@ -15,10 +15,11 @@ struct sandbox {
     int control; /* SOCK_SEQPACKET to the sentry */
 };
 
-/* Starts gofer and sentry with the description, both in the cgroup. On failure nothing is left
- * running. */
-int sandbox_start(struct boot *b, const struct cgroup *cg, struct sandbox *ret_sb,
-                  struct error *err) MUST_CHECK;
+/* Makes the cgroup, unless the description names others, and starts gofer and sentry in it with the
+ * description. On failure nothing is left running; the cgroup is the caller's to remove, then too.
+ */
+int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb, struct error *err)
+    MUST_CHECK;
 /* Kills both; they may live a moment longer. */
 void sandbox_kill(const struct sandbox *sb);
 /* Kills what still lives and reaps both; *ret_sentry_status is the sentry's wait status. */
