@@ -7,11 +7,11 @@
  *
  *      mmap munmap mprotect mremap madvise         memory; never the platform's own range
  *      arch_prctl                                  fs and gs base
- *      clone                                       threads and processes, flags from two fixed sets
- *      exit                                        end of one thread
- *      close close_range                           the slot descriptor of a file mapping; start-up
- *      clock_gettime                               the thread's own CPU time, into its own slot
- *      rt_sigreturn                                allowed by the filter, from the stub only
+ *      clone                                       threads and processes, flags from three fixed
+ * sets exit                                        end of one thread close close_range the slot
+ * descriptor of a file mapping; start-up clock_gettime                               the thread's
+ * own CPU time, into its own slot rt_sigreturn                                allowed by the
+ * filter, from the stub only
  */
 #include "platform/gate_policy.h"
 
@@ -197,6 +197,12 @@ void stub_call_clone_thread(uint64_t stack, bool set_tls, uint64_t tls, struct h
                      LX_CLONE_THREAD | LX_CLONE_SYSVSEM | (set_tls ? LX_CLONE_SETTLS : 0);
 
     CALL_SET(ret_call, SYS_clone, flags, stack, 0, 0, set_tls ? tls : 0);
+}
+
+/* The zygote is pid 1 of the guests and has no parent there to share. */
+void stub_call_clone_zygote(struct host_call *ret_call)
+{
+    CALL_SET(ret_call, SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
 void stub_call_clone_process(uint64_t stack, bool set_tls, uint64_t tls, struct host_call *ret_call)

@@ -44,6 +44,8 @@ int stub_call_mremap(uint64_t old_addr, uint64_t old_len, uint64_t new_addr, uin
                      bool dontunmap, struct host_call *ret_call) MUST_CHECK;
 /* A thread of the same process, born on the given stack pointer. */
 void stub_call_clone_thread(uint64_t stack, bool set_tls, uint64_t tls, struct host_call *ret_call);
+/* A child of the zygote, with a copy of its address space. */
+void stub_call_clone_zygote(struct host_call *ret_call);
 /* A process beside the caller's; stack 0: a copy-on-write copy that goes on at the caller's rsp,
  * else one that shares the address space. */
 void stub_call_clone_process(uint64_t stack, bool set_tls, uint64_t tls,

@@ -401,13 +401,11 @@ static void handle_deaths(struct plat *p)
         struct host_proc *proc = evs[i].data.ptr;
 
         if (!proc) {
-            plat_fatal(p, "the guests' init has ended");
+            plat_fatal(p, "the zygote has ended");
             return;
         }
         epoll_ctl(p->deaths, EPOLL_CTL_DEL, proc->pidfd, NULL);
         proc->dead = true;
-        if (proc->as == p->zygote_as)
-            plat_fatal(p, "the zygote has ended");
         death_tell(proc);
     }
 }

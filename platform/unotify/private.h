@@ -136,9 +136,8 @@ struct spare {
 
 struct plat {
     int listener;
-    int deaths;    /* epoll of the pidfds */
-    int init_life; /* closing it ends the guests' init */
-    pid_t init_pid;
+    int deaths;     /* epoll of the pidfds */
+    pid_t init_pid; /* the zygote, pid 1 of the guests */
     int init_pidfd;
     uint32_t max_slots;
     bool sync_wake_up;
@@ -291,11 +290,11 @@ int raw_write(struct plat_thread *th, uint64_t addr, const void *buf, size_t len
 
 struct zygote_boot {
     int listener;
-    int init_life, init_pidfd;
+    int init_pidfd;
     pid_t init_pid;
     char maps[8192]; /* text of the zygote's /proc/self/maps */
 };
 
-/* Guest init and zygote, up to the filter. On failure nothing is left. */
+/* The zygote, up to the filter. On failure nothing is left. */
 int zygote_spawn(const struct plat_config *cfg, uint32_t slots, struct zygote_boot *ret_boot,
                  struct error *err) MUST_CHECK;

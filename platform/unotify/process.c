@@ -245,7 +245,7 @@ static int as_from_zygote(struct plat *p, struct plat_as *as)
 
     if (err)
         return err;
-    stub_call_clone_process(0, false, 0, &call);
+    stub_call_clone_zygote(&call);
     err = stub_clone(p->zygote, &call, &child);
     if (err)
         return err;

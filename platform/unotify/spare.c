@@ -41,7 +41,7 @@ static int spare_fork(struct plat *p)
     err = slot_take(s->as, 0);
     if (err)
         return err;
-    stub_call_clone_process(0, false, 0, &s->call);
+    stub_call_clone_zygote(&s->call);
     return stub_clone_start(p->zygote, &s->call, &s->run, &s->child);
 }
 

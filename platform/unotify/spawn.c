@@ -1,15 +1,17 @@
 /*
- * How this works: the sentry clones the guests' init into all new namespaces at once. Init maps its
- * one uid and gid, sets the clocks of the time namespace, has an empty read-only root
- * (the sentry's, or one that it makes), drops every capability, forks the zygote and becomes a
- * sleeper itself; both run the embedded ELF file (platform/stub/guest/zygote.c) from a memfd. The
- * zygote tells its memory map over a socket, sets the filter, and parks; its listener is fetched
- * with pidfd_getfd.
+ * How this works: the sentry clones a process into all new namespaces at once: pid 1 of the guests,
+ * which is the zygote. It maps its one uid and gid, sets the clocks of the time namespace (for its
+ * children), has an empty read-only root (the sentry's, or one that it makes), drops every
+ * capability and executes the embedded ELF file (platform/stub/guest/zygote.c) from a memfd. That
+ * tells its memory map over a socket, sets the filter, and parks; its listener is fetched with
+ * pidfd_getfd.
  *
- *      sentry --clone(NEW*)--> init --fork--> zygote
- *        |  <-- pidfd of the zygote --'          |
- *        |  <-- memory map, or an error ---------'
+ *      sentry --clone(NEW*)--> zygote
+ *        |  <-- memory map, or an error --'
  *        `--- pidfd_getfd(zygote, 2) = the listener
+ *
+ * Every guest process is its child (clone with CLONE_PARENT), reaped by the host since it ignores
+ * SIGCHLD; when it ends, as it does with the sentry, all of them end.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -59,13 +61,12 @@ struct spawn {
     const struct plat_config *cfg;
     uint32_t slots;
     int image;   /* memfd */
-    int sock[2]; /* sentry, guests */
-    int life[2]; /* read end: init; write end: sentry */
+    int sock[2]; /* sentry, zygote */
     uid_t uid;
     gid_t gid;
 };
 
-/* -- in the guests' init ---------------------------------------------------------------------- */
+/* -- in the zygote -------------------------------------------------------------------------- */
 
 static NORETURN void init_fail(const struct spawn *s, const char *what)
 {
@@ -156,14 +157,14 @@ static void init_privileges(const struct spawn *s)
         init_fail(s, "RLIMIT_CORE");
 }
 
-/* Becomes the embedded program with the given descriptors 0 and 1 and no other. */
-static NORETURN void init_exec(const struct spawn *s, const char *name, int fd0, int fd1)
+/* Becomes the embedded program, with the socket as descriptor 0 and /proc as 1 and no other. */
+static NORETURN void init_exec(const struct spawn *s, int procfd)
 {
-    char count[16], arg0[2] = {name[0], 0};
+    char count[16], arg0[] = "z";
     char *argv[] = {arg0, count, NULL}, *envp[] = {NULL};
 
     (void)snprintf(count, sizeof(count), "%u", s->slots);
-    if (dup2(fd0, 0) < 0 || dup2(fd1, 1) < 0 ||
+    if (dup2(s->sock[1], 0) < 0 || dup2(procfd, 1) < 0 ||
         syscall(SYS_close_range, 2u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
         init_fail(s, "descriptors");
     syscall(SYS_execveat, s->image, "", argv, envp, AT_EMPTY_PATH);
@@ -172,8 +173,7 @@ static NORETURN void init_exec(const struct spawn *s, const char *name, int fd0,
 
 static NORETURN void init_main(const struct spawn *s)
 {
-    int procfd, pidfd = -1;
-    pid_t zygote;
+    int procfd = s->cfg->proc_fd;
     sigset_t all;
 
     (void)sigfillset(&all);
@@ -181,8 +181,8 @@ static NORETURN void init_main(const struct spawn *s)
     (void)signal(SIGCHLD, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         init_fail(s, "PDEATHSIG");
-    procfd =
-        s->cfg->proc_fd >= 0 ? s->cfg->proc_fd : open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (procfd < 0)
+        procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (procfd < 0)
         init_fail(s, "/proc");
     init_ids(s, procfd);
@@ -191,14 +191,7 @@ static NORETURN void init_main(const struct spawn *s)
     if (s->cfg->proc_fd < 0)
         init_root(s);
     init_privileges(s);
-    zygote = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
-    if (zygote < 0)
-        init_fail(s, "clone");
-    if (zygote == 0)
-        init_exec(s, "z", s->sock[1], procfd);
-    if (fd_send(s->sock[1], "p", 1, &pidfd, 1, 0) != 1)
-        init_fail(s, "sendmsg");
-    init_exec(s, "i", s->life[0], s->life[0]);
+    init_exec(s, procfd);
 }
 
 /* -- in the sentry -------------------------------------------------------------------------------
@@ -218,7 +211,7 @@ static int move_high(int *fd)
 static int spawn_prepare(struct spawn *s, struct error *err)
 {
     size_t size = (size_t)(zygote_image_end - zygote_image);
-    int *fds[] = {&s->image, &s->sock[0], &s->sock[1], &s->life[0], &s->life[1]};
+    int *fds[] = {&s->image, &s->sock[0], &s->sock[1]};
 
     s->image = memfd_create("guest", MFD_CLOEXEC | MFD_EXEC);
     if (s->image < 0 && errno == EINVAL)
@@ -227,8 +220,6 @@ static int spawn_prepare(struct spawn *s, struct error *err)
         return error_errno(err, errno, "memfd for the zygote");
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->sock) < 0)
         return error_errno(err, errno, "socket pair for the zygote");
-    if (pipe2(s->life, O_CLOEXEC) < 0)
-        return error_errno(err, errno, "pipe for the guests' init");
     for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
         int ret = move_high(fds[i]);
 
@@ -254,7 +245,7 @@ static int init_clone(const struct spawn *s, struct zygote_boot *boot, struct er
     return 0;
 }
 
-/* "!what errno" from init or the zygote, in words. */
+/* "!what errno" from the zygote, in words. */
 static int boot_error(char *text, struct error *err)
 {
     char *space = strrchr(text, ' ');
@@ -272,47 +263,39 @@ static int boot_error(char *text, struct error *err)
     return error_errno(err, code ? code : EIO, "guest set-up: %s", text + 1);
 }
 
-/* One message from init or the zygote. */
-static int boot_message(const struct spawn *s, struct zygote_boot *boot, int *pidfd,
-                        struct error *err)
+/* One message from the zygote. */
+static int boot_message(const struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
     struct pollfd pfd = {.fd = s->sock[0], .events = POLLIN};
     char text[sizeof(boot->maps)];
-    size_t nfds = 0;
-    int fd = -1;
-    int64_t n;
+    ssize_t n;
 
     if (poll(&pfd, 1, PATIENCE_MS) <= 0)
         return error_set(err, ETIMEDOUT, "guest set-up: no answer from the zygote");
-    n = fd_recv(s->sock[0], text, sizeof(text) - 1, &fd, 1, &nfds, 0);
+    n = recv(s->sock[0], text, sizeof(text) - 1, 0);
     if (n <= 0)
-        return error_errno(err, n < 0 ? (int)-n : EIO, "guest set-up: the zygote has ended");
+        return error_errno(err, n < 0 ? errno : EIO, "guest set-up: the zygote has ended");
     text[n] = 0;
-    if (nfds && *pidfd < 0)
-        *pidfd = fd;
-    else if (text[0] == '!')
+    if (text[0] == '!')
         return boot_error(text, err);
-    else
-        memcpy(boot->maps, text, (size_t)n + 1);
+    memcpy(boot->maps, text, (size_t)n + 1);
     return 0;
 }
 
-static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, int pidfd,
-                          struct error *err)
+static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
     const struct timespec pause = {.tv_nsec = 10000};
-    int ignored = -1;
 
     for (int tries = 0; tries < 100000; tries++) {
         struct pollfd pfd = {.fd = s->sock[0], .events = POLLIN};
 
-        boot->listener = (int)syscall(SYS_pidfd_getfd, pidfd, ZYGOTE_LISTENER, 0);
+        boot->listener = (int)syscall(SYS_pidfd_getfd, boot->init_pidfd, ZYGOTE_LISTENER, 0);
         if (boot->listener >= 0)
             return 0;
         if (errno != EBADF)
             return error_errno(err, errno, "fetching the gate's descriptor (pidfd_getfd)");
         if (tries % 16 == 15 && poll(&pfd, 1, 0) > 0)
-            return boot_message(s, boot, &ignored, err);
+            return boot_message(s, boot, err);
         (void)nanosleep(&pause, NULL);
     }
     return error_set(err, ETIMEDOUT, "guest set-up: no listener from the zygote");
@@ -320,19 +303,16 @@ static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, int p
 
 static int spawn_run(struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
-    auto_fd int pidfd = -1;
     int ret = init_clone(s, boot, err);
 
     if (ret)
         return ret;
     close(take_fd(s->sock[1]));
-    close(take_fd(s->life[0]));
     if (s->cfg->meanwhile)
         s->cfg->meanwhile(s->cfg->meanwhile_arg);
-    while (!ret && (pidfd < 0 || !boot->maps[0]))
-        ret = boot_message(s, boot, &pidfd, err);
+    ret = boot_message(s, boot, err);
     if (!ret)
-        ret = listener_fetch(s, boot, pidfd, err);
+        ret = listener_fetch(s, boot, err);
     if (!ret && boot->listener < 0)
         ret = error_set(err, EIO, "guest set-up: no listener from the zygote");
     return ret;
@@ -345,25 +325,20 @@ int zygote_spawn(const struct plat_config *cfg, uint32_t slots, struct zygote_bo
                       .slots = slots,
                       .image = -1,
                       .sock = {-1, -1},
-                      .life = {-1, -1},
                       .uid = geteuid(),
                       .gid = getegid()};
     struct zygote_boot *boot = ret_boot;
     int ret;
 
-    boot->listener = boot->init_pidfd = boot->init_life = -1;
+    boot->listener = boot->init_pidfd = -1;
     boot->init_pid = 0;
     boot->maps[0] = 0;
     ret = spawn_prepare(&s, err);
     if (!ret)
         ret = spawn_run(&s, boot, err);
-    if (!ret)
-        boot->init_life = take_fd(s.life[1]);
     fd_close(s.image);
     fd_close(s.sock[0]);
     fd_close(s.sock[1]);
-    fd_close(s.life[0]);
-    fd_close(s.life[1]);
     if (ret && boot->init_pid > 0) {
         kill(boot->init_pid, SIGKILL);
         waitpid(boot->init_pid, NULL, 0);

@@ -1,6 +1,6 @@
 /*
  * How this works: start, the event call, and the end of the user-notify platform. Start brings up
- * init and zygote (spawn.c), takes the listener, empties the zygote's address space by stub
+ * the zygote (spawn.c), takes the listener, empties the zygote's address space by stub
  * commands and finds out how large the extended state in a signal frame is. From then on the kernel
  * calls next_event; everything else happens in listener.c.
  */
@@ -186,7 +186,7 @@ static int plat_init(struct plat *p, const struct plat_config *cfg)
     p->kick_patience = 5000000000;
     /* The default slack of 50 us would be added to every wait, here and for guests' timers. */
     prctl(PR_SET_TIMERSLACK, 1000);
-    p->listener = p->deaths = p->init_life = p->init_pidfd = -1;
+    p->listener = p->deaths = p->init_pidfd = -1;
     p->max_slots = MIN(cfg->max_threads, (uint32_t)STUB_MAX_SLOTS - SLOT_MARGIN) + SLOT_MARGIN;
     p->deaths = epoll_create1(EPOLL_CLOEXEC);
     if (p->deaths < 0)
@@ -203,13 +203,12 @@ static int plat_boot(struct plat *p, const struct plat_config *cfg, struct error
     if (ret)
         return ret;
     p->listener = boot.listener;
-    p->init_life = boot.init_life;
     p->init_pid = boot.init_pid;
     p->init_pidfd = boot.init_pidfd;
     p->sync_wake_up =
         ioctl(p->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
     if (epoll_ctl(p->deaths, EPOLL_CTL_ADD, p->init_pidfd, &ev) < 0)
-        return error_errno(err, errno, "watching the guests' init");
+        return error_errno(err, errno, "watching the zygote");
     ret = zygote_adopt(p);
     if (ret)
         return error_errno(err, -ret, "the zygote did not come to the gate");
@@ -264,7 +263,6 @@ static void unotify_shutdown(struct plat *p)
 
     if (p->init_pidfd >= 0)
         syscall(SYS_pidfd_send_signal, p->init_pidfd, SIGKILL, NULL, 0);
-    fd_close(p->init_life);
     while (!list_empty(&p->spaces)) {
         as = list_first(&p->spaces, struct plat_as, link);
         if (list_empty(&as->procs))

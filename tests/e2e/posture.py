@@ -33,10 +33,12 @@ RECORD = {
         "caps": 0, "nnp": 1, "seccomp": "2", "dumpable": False, "empty_root": True,
         "fds": {"null", "pipe", "socket", "eventpoll", "timerfd", "pidfd", "seccomp", "image", "memfd"}, "uids": 1,
     },
-    "init": {
-        "other": NAMESPACES, "sentry": ("user", "pid", "mnt", "ipc", "uts", "cgroup", "time"),
-        "caps": 0, "nnp": 1, "seccomp": None, "empty_root": True,
-        "fds": {"pipe"}, "uids": 1,
+    "zygote": {
+        # The time namespace is for its children; hosts before 6.3 leave itself outside.
+        "other": ("user", "pid", "mnt", "net", "ipc", "uts", "cgroup"),
+        "sentry": ("user", "pid", "mnt", "ipc", "uts", "cgroup"),
+        "caps": 0, "nnp": 1, "seccomp": "2", "empty_root": True,
+        "fds": set(), "uids": 1,
     },
     "guest": {
         "other": NAMESPACES, "sentry": ("user", "pid", "mnt", "ipc", "uts", "cgroup", "time"),
@@ -142,7 +144,7 @@ def check_process(role, pid, monitor, sentry, user):
     with open(f"/proc/{pid}/limits", encoding="ascii") as f:
         core = next(line for line in f if line.startswith("Max core file size")).split()
     check(f"{role} {pid}: core size", "0", core[4])
-    if role in ("sentry", "init", "guest"):
+    if role in ("sentry", "zygote", "guest"):
         for name in ("uid_map", "gid_map"):
             with open(f"/proc/{pid}/{name}", encoding="ascii") as f:
                 lines = [line.split() for line in f]
@@ -163,9 +165,9 @@ def find(monitor):
                 roles[child] = "server"
         elif len(status(pid).get("NSpid", "").split()) > 1:
             roles[pid] = "sentry"
-            for init in children(pid):
-                roles[init] = "init"
-                for guest in children(init):
+            for zygote in children(pid):
+                roles[zygote] = "zygote"
+                for guest in children(zygote):
                     roles[guest] = "guest"
     return roles
 

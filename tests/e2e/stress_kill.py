@@ -20,7 +20,7 @@ def rss_kib(pid):
 
 
 def find(monitor):
-    """The sentry, and the guests' init below it."""
+    """The sentry, and the zygote below it."""
     for child in kids(monitor):
         with open(f"/proc/{child}/comm", encoding="ascii") as f:
             if f.read().strip() == "sentry":

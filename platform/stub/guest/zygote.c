@@ -1,13 +1,8 @@
 /*
- * The zygote: a tiny static program without a C library, run from a memfd inside the guests'
- * namespaces. argv[0] says which of two things it is:
- *
- *   "i"  the guests' init: sleeps until the sentry's end of the pipe at descriptor 0 closes, then
- *        ends, and every guest process with it.
- *   "z"  the zygote: installs the signal handlers and the slots, sends its memory map through
- *        descriptor 0, sets the filter and enters the stub for good. From then on the sentry tells
- *        it what to do (first of all: to close and unmap everything but the stub), and every new
- *        address space is a fork of it.
+ * The zygote: a tiny static program without a C library, run from a memfd as pid 1 of the guests.
+ * It installs the signal handlers and the slots, sends its memory map through descriptor 0, sets
+ * the filter and enters the stub for good. From then on the sentry tells it what to do (first of
+ * all: to close and unmap everything but the stub), and every new address space is a fork of it.
  *
  * Descriptors: 0 the socket to the sentry, 1 the directory /proc of outside. The listener that
  * seccomp(2) makes is therefore 2, which the sentry knows. Messages before the filter are text: the
@@ -159,24 +154,12 @@ static void set_filter(void)
     check("seccomp", CALL(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog, 0));
 }
 
-static void run_init(void)
-{
-    char byte;
-
-    while (CALL(SYS_read, FD_SOCKET, &byte, 1, 0) > 0)
-        ;
-    CALL(SYS_exit_group, 0, 0, 0, 0);
-}
-
 void zygote_main(unsigned long *sp);
 void zygote_main(unsigned long *sp)
 {
-    const char *name = (const char *)sp[1];
     const char *count = (const char *)sp[2];
 
     block_signals();
-    if (name[0] == 'i')
-        run_init();
     set_handlers();
     map_slots(count);
     send_maps();
