@@ -248,6 +248,7 @@ static inline uint32_t lx_minor(uint64_t dev)
 #define LX_SOCKFS_MAGIC          0x534f434b
 #define LX_ANON_INODE_FS_MAGIC   0x9041934
 #define LX_CGROUP2_SUPER_MAGIC   0x63677270
+#define LX_MQUEUE_MAGIC          0x19800202
 #define LX_PID_FS_MAGIC          0x50494446
 #define LX_ST_RDONLY             0x0001
 #define LX_ST_NOSUID             0x0002

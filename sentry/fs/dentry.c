@@ -69,6 +69,8 @@ static bool worth_keeping(const struct dentry *d)
 {
     const struct super *sb = d->super;
 
+    if (d->inode && d->inode->made_up)
+        return false;
     return d->hashed && sb->root && !(sb->ops && sb->ops->drop_dentry && sb->ops->drop_dentry(d));
 }
 
@@ -251,7 +253,9 @@ int dentry_lookup(struct dentry *parent, const char *name, size_t len, struct de
     int r;
 
     if (d) {
-        if (!ops || !ops->revalidate || ops->revalidate(d)) {
+        /* What is mounted on something stays where it is. */
+        if (!ops || !ops->revalidate || d->nmounts || (d->inode && d->inode->made_up) ||
+            ops->revalidate(d)) {
             *ret_d = d;
             return 0;
         }

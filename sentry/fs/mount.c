@@ -14,7 +14,8 @@
 
 static uint32_t next_id = 20;
 
-static int mount_new(struct super *sb, uint32_t flags, const char *source, struct mount **ret_mnt)
+static int mount_new(struct super *sb, struct dentry *root, uint32_t flags, const char *source,
+                     struct mount **ret_mnt)
 {
     struct mount *m = kalloc(sizeof(*m));
 
@@ -29,7 +30,7 @@ static int mount_new(struct super *sb, uint32_t flags, const char *source, struc
     m->id = next_id++;
     m->flags = flags;
     m->super = sb;
-    m->root = dentry_get(sb->root);
+    m->root = dentry_get(root);
     list_init(&m->all_link);
     *ret_mnt = m;
     return 0;
@@ -37,26 +38,37 @@ static int mount_new(struct super *sb, uint32_t flags, const char *source, struc
 
 int mount_new_internal(struct super *sb, struct mount **ret_mnt)
 {
-    int r = mount_new(sb, 0, NULL, ret_mnt);
+    int r = mount_new(sb, sb->root, 0, NULL, ret_mnt);
 
     if (r < 0)
         super_put(sb);
     return r;
 }
 
-int mount_add(const struct path *at, struct super *sb, uint32_t flags, const char *source,
-              struct mount **ret_mnt)
+int mount_clone_internal(const struct path *from, struct mount **ret_mnt)
+{
+    int r = mount_new(super_get(from->mnt->super), from->dentry, 0, NULL, ret_mnt);
+
+    if (r < 0)
+        super_put(from->mnt->super);
+    return r;
+}
+
+/* Consumes sb. at NULL: the root. */
+static int mount_attach(const struct path *at, struct super *sb CONSUMES, struct dentry *root,
+                        uint32_t flags, const char *source, struct mount **ret_mnt)
 {
     struct mount *m;
-    int r;
+    int r = 0;
 
     if (!kernel.mounts.next)
         list_init(&kernel.mounts);
-    if (at ? dentry_is_dir(at->dentry) != dentry_is_dir(sb->root) : kernel.root_mount != NULL) {
-        super_put(sb);
-        return at ? -ENOTDIR : -EBUSY;
-    }
-    r = mount_new(sb, flags, source, &m);
+    if (at && dentry_is_dir(at->dentry) != dentry_is_dir(root))
+        r = -ENOTDIR;
+    else if (!at && kernel.root_mount)
+        r = -EBUSY;
+    if (r == 0)
+        r = mount_new(sb, root, flags, source, &m);
     if (r < 0) {
         super_put(sb);
         return r;
@@ -72,6 +84,18 @@ int mount_add(const struct path *at, struct super *sb, uint32_t flags, const cha
     if (ret_mnt)
         *ret_mnt = m;
     return 0;
+}
+
+int mount_add(const struct path *at, struct super *sb, uint32_t flags, const char *source,
+              struct mount **ret_mnt)
+{
+    return mount_attach(at, sb, sb->root, flags, source, ret_mnt);
+}
+
+int mount_bind(const struct path *at, const struct path *from, uint32_t flags, const char *source,
+               struct mount **ret_mnt)
+{
+    return mount_attach(at, super_get(from->mnt->super), from->dentry, flags, source, ret_mnt);
 }
 
 void mounts_done(void)

@@ -117,6 +117,7 @@ struct inode {
     uint64_t denied_write;  /* running executables: inode_deny_write */
     bool linkable;          /* O_TMPFILE without O_EXCL: linkat may give it a name */
     bool dead;              /* a removed directory: nothing is created in it any more */
+    bool made_up;           /* mountpoint.c: exists in the dentry cache only */
     struct list_head locks; /* flock.c */
     struct wait_queue lock_wait;
     struct list_head marks; /* inotify.c */
@@ -158,6 +159,7 @@ struct super {
     struct dentry *root; /* counted */
     bool readonly;
     bool generated; /* texts made on the fly (proc, sysfs): no size, no RLIMIT_FSIZE */
+    bool lasting;   /* what is written leaves the sandbox: no mount points are made in it */
     void *priv;
     uint32_t blksize;
     const char *options; /* extra text for /proc/mounts ("size=64k"), owned, or NULL */
@@ -234,10 +236,16 @@ void inode_allow_write(struct inode *ino);
 int mount_add(const struct path *at, struct super *sb CONSUMES, uint32_t flags, const char *source,
               struct mount **ret_mnt)
     MUST_CHECK; /* at NULL: the root; *ret_mnt is borrowed (or ret_mnt NULL) */
+/* Makes `from`, a directory or a file of some mount, visible at `at` as well. flags are the new
+ * mount's own. -ENOTDIR when one of them is a directory and the other is not. */
+int mount_bind(const struct path *at, const struct path *from, uint32_t flags, const char *source,
+               struct mount **ret_mnt) MUST_CHECK;
 /* Takes all mounts away, last one first (end of the sandbox, tests). */
 void mounts_done(void);
 /* A mount that no path leads to (anonymous files, memfds). */
 int mount_new_internal(struct super *sb CONSUMES, struct mount **ret_mnt) MUST_CHECK;
+/* The same, of a directory or file of some mount. */
+int mount_clone_internal(const struct path *from, struct mount **ret_mnt) MUST_CHECK;
 struct mount *mount_get(struct mount *m);
 void mount_put(struct mount *m);
 /* The mount on top of (mnt, d), borrowed, or NULL. */
@@ -277,6 +285,15 @@ void inode_store_attr(struct inode *ino, const struct iattr *a);
 int inode_truncate(const struct path *p, uint64_t size, struct task *t) MUST_CHECK;
 int vfs_truncate(const struct path *p, uint64_t size, struct task *t)
     MUST_CHECK; /* RLIMIT_FSIZE, writers */
+
+/* -- mountpoint.c: places to mount on that the image lacks ------------------------------------- */
+/* The path of a place to mount on, owned. What is missing of it is made: in memory, or in the dentry
+ * cache of a file system that is not written. dir: it has to be a directory, else a file. */
+int mountpoint_make(const char *at, bool dir, struct path *ret_path) MUST_CHECK;
+/* Emits the made-up entries of f's directory, at positions from base on; known (or NULL) says which
+ * names were emitted already. For readdir operations. */
+int mountpoint_readdir(struct file *f, struct dir_context *dc, uint64_t base,
+                       bool (*known)(void *ctx, const char *name, size_t len), void *ctx);
 
 /* -- namei.c: the one path walker -------------------------------------------------------------- */
 enum {
@@ -382,10 +399,21 @@ void tmpfs_set_seals(struct inode *ino, uint32_t seals);
 int goferfs_mount_new(struct gofer_client *c, uint32_t root_node, struct super **ret_sb) MUST_CHECK;
 int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb)
     MUST_CHECK;
+/* The same over one directory of a mount. */
+int overlay_mount_on(const struct path *lower, struct super *upper_tmpfs, struct super **ret_sb)
+    MUST_CHECK;
 int procfs_mount_new(struct super **ret_sb) MUST_CHECK;
 int sysfs_mount_new(struct super **ret_sb) MUST_CHECK;
 int devfs_mount_new(struct super **ret_sb) MUST_CHECK; /* tmpfs-like, populated */
+/* Makes what is missing of the usual devices and links in a directory (an OCI container's /dev). */
+int devfs_populate(struct dentry *dir) MUST_CHECK;
 int devpts_mount_new(struct super **ret_sb) MUST_CHECK;
+int cgroupfs_mount_new(struct super **ret_sb) MUST_CHECK; /* the sandbox's limits as a cgroup2 leaf */
+int mqueuefs_mount_new(struct super **ret_sb) MUST_CHECK; /* there, and empty */
+/* Sets "kernel.shmmax" or another name of /proc/sys (dots or slashes). -ENOENT: no such setting;
+ * -EACCES: it cannot be changed; -EINVAL. */
+int sysctl_set(const char *name, const char *value) MUST_CHECK;
+void sysctl_done(void); /* end of the sandbox, tests */
 
 /* Devices: open of a character device inode by number (fs/dev). -ENXIO. */
 int chrdev_open(struct inode *ino, struct file *f) MUST_CHECK;

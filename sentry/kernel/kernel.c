@@ -78,6 +78,7 @@ void kernel_done(void)
     ipc_done();
     mounts_done();
     tmpfs_anon_done();
+    sysctl_done();
     anon_super_done();
     pid_table_reset();
 }

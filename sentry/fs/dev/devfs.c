@@ -31,22 +31,41 @@ static const struct entry entries[] = {
     {"stderr", LX_S_IFLNK, 0, 0, "/proc/self/fd/2"},
 };
 
-static int entry_make(struct dentry *root, const struct entry *e, const struct cred *c)
+static int entry_make(struct dentry *dir, const struct entry *e, const struct cred *c)
 {
-    struct inode *dir = root->inode;
+    struct inode *ino = dir->inode;
     struct dentry *d;
     int r;
 
-    r = dentry_new(root, e->name, strlen(e->name), &d);
+    r = dentry_lookup(dir, e->name, strlen(e->name), &d);
     if (r < 0)
         return r;
-    if (LX_S_ISDIR(e->mode))
-        r = dir->ops->mkdir(dir, d, e->mode & LX_S_IALLUGO, c);
+    if (d->inode)
+        r = 0;
+    else if (LX_S_ISDIR(e->mode))
+        r = ino->ops->mkdir(ino, d, e->mode, c);
     else if (LX_S_ISLNK(e->mode))
-        r = dir->ops->symlink(dir, d, e->target, c);
+        r = ino->ops->symlink(ino, d, e->target, c);
     else
-        r = dir->ops->mknod(dir, d, e->mode, lx_makedev(e->major, e->minor), c);
+        r = ino->ops->mknod(ino, d, e->mode, lx_makedev(e->major, e->minor), c);
     dentry_put(d);
+    return r;
+}
+
+int devfs_populate(struct dentry *dir)
+{
+    const struct inode_ops *ops = dir->inode->ops;
+    struct cred *c;
+    int r = 0;
+
+    if (!ops->mkdir || !ops->symlink || !ops->mknod)
+        return -EROFS;
+    c = cred_new();
+    if (!c)
+        return -ENOMEM;
+    for (size_t i = 0; i < ARRAY_LEN(entries) && r == 0; i++)
+        r = entry_make(dir, &entries[i], c);
+    cred_put(c);
     return r;
 }
 
@@ -54,17 +73,12 @@ int devfs_mount_new(struct super **ret_sb)
 {
     struct tmpfs_options opt = {.mode = 0755};
     struct super *sb;
-    struct cred *c;
     int r;
 
     r = tmpfs_mount_new(&opt, &sb);
     if (r < 0)
         return r;
-    c = cred_new();
-    r = c ? 0 : -ENOMEM;
-    for (size_t i = 0; i < ARRAY_LEN(entries) && r == 0; i++)
-        r = entry_make(sb->root, &entries[i], c);
-    cred_put(c);
+    r = devfs_populate(sb->root);
     if (r < 0) {
         super_put(sb);
         return r;

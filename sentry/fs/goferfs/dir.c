@@ -211,6 +211,11 @@ int goferfs_listing(struct gofer_inode *gi, struct gofer_listing **ret_l)
     return 0;
 }
 
+static bool listed(void *ctx, const char *name, size_t len)
+{
+    return goferfs_listing_has(ctx, name, len);
+}
+
 static int goferfs_readdir(struct file *f, struct dir_context *dc)
 {
     struct dentry *d = f->path.dentry;
@@ -243,7 +248,7 @@ static int goferfs_readdir(struct file *f, struct dir_context *dc)
             return 0;
         f->pos++;
     }
-    return 0;
+    return mountpoint_readdir(f, dc, 2 + (uint64_t)l->n, listed, l);
 }
 
 static int64_t goferfs_dir_seek(struct file *f, int64_t off, int whence)

@@ -94,6 +94,11 @@ int ovl_setattr(struct inode *ino, const struct iattr *attr)
     struct ovl_inode *oi = ovl_inode_of(ino);
     int r = ovl_copy_up(oi, attr->valid & ATTR_SIZE ? attr->size : UINT64_MAX);
 
+    /* A removed directory or special file of the image: nobody can open it anew. */
+    if (r == -ENOENT && oi->lost_names && !(attr->valid & ATTR_SIZE)) {
+        inode_store_attr(ino, attr);
+        return 0;
+    }
     if (r < 0)
         return r;
     if (!oi->upper->ops->setattr)

@@ -187,6 +187,33 @@ static int copy_up_one(struct ovl_inode *oi, uint64_t data_max)
     return r;
 }
 
+/* A file that lost its names and is still open: its copy has none either. */
+static int copy_up_nameless(struct ovl_inode *oi, uint64_t data_max)
+{
+    struct dentry *root = oi->fs->upper_mnt->root, *ud;
+    struct inode *upper;
+    int r;
+
+    if (!LX_S_ISREG(oi->lower->inode->mode) || !root->inode->ops->tmpfile)
+        return -ENOENT;
+    r = root->inode->ops->tmpfile(root->inode, LX_S_IFREG | 0600, oi->fs->cred, &upper);
+    if (r < 0)
+        return r;
+    r = dentry_new_unlinked(root, "file", inode_get(upper), &ud);
+    if (r == 0) {
+        r = fill_upper(oi, ud, data_max);
+        dentry_put(ud);
+    }
+    if (r < 0) {
+        inode_put(upper);
+        return r;
+    }
+    ovl_leave_lower(oi);
+    oi->upper = upper;
+    ovl_sync(oi);
+    return 0;
+}
+
 /* From the topmost directory without upper down to oi, in a loop: a path may be deep. */
 int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max)
 {
@@ -194,7 +221,9 @@ int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max)
         struct ovl_inode *at = oi;
         int r;
 
-        if (!oi->parent || oi->lost_names)
+        if (oi->parent && oi->lost_names)
+            return copy_up_nameless(oi, data_max);
+        if (!oi->parent)
             return -ENOENT;
         while (!ovl_inode_of(at->parent)->upper)
             at = ovl_inode_of(at->parent);

@@ -44,7 +44,7 @@ static struct ovl_inode *find_lower(struct ovl *fs, const struct inode *lower)
     return NULL;
 }
 
-static void leave_lower(struct ovl_inode *oi)
+void ovl_leave_lower(struct ovl_inode *oi)
 {
     if (oi->in_lower)
         hash_remove(&oi->fs->by_lower, &oi->lower_node);
@@ -53,7 +53,7 @@ static void leave_lower(struct ovl_inode *oi)
 
 void ovl_pin(struct ovl_inode *oi)
 {
-    leave_lower(oi);
+    ovl_leave_lower(oi);
     if (oi->in_upper)
         return;
     inode_get(oi->inode);
@@ -96,7 +96,7 @@ void ovl_evict(struct inode *ino)
 
     if (!oi)
         return;
-    leave_lower(oi);
+    ovl_leave_lower(oi);
     whiteouts_free(oi);
     dentry_put(oi->upper_dir);
     inode_put(oi->upper);

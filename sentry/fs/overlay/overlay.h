@@ -56,6 +56,8 @@ int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir,
 /* The inode got its upper: it moves to the upper table and stays until ovl_unpin. */
 void ovl_pin(struct ovl_inode *oi);
 void ovl_unpin(struct ovl_inode *oi);
+/* No lookup finds it by its lower inode any more. */
+void ovl_leave_lower(struct ovl_inode *oi);
 void ovl_unpin_if_gone(struct ovl_inode *oi);
 void ovl_evict(struct inode *ino);
 struct ovl_inode *ovl_find_upper(struct ovl *fs, const struct inode *upper); /* borrowed or NULL */

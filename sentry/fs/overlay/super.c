@@ -75,9 +75,9 @@ static int copy_root_attr(const struct inode *lower, struct inode *upper)
     return upper->ops->setattr ? upper->ops->setattr(upper, &a) : 0;
 }
 
-static int make_mounts(struct ovl *fs, struct super *lower, struct super *upper)
+static int make_mounts(struct ovl *fs, const struct path *lower, struct super *upper)
 {
-    int r = mount_new_internal(lower, &fs->lower_mnt);
+    int r = mount_clone_internal(lower, &fs->lower_mnt);
 
     if (r < 0) {
         super_put(upper);
@@ -88,7 +88,7 @@ static int make_mounts(struct ovl *fs, struct super *lower, struct super *upper)
 
 static int make_root(struct ovl *fs)
 {
-    struct dentry *lower = fs->lower_mnt->super->root, *upper = fs->upper_mnt->super->root;
+    struct dentry *lower = fs->lower_mnt->root, *upper = fs->upper_mnt->root;
     struct inode *ino;
     int r = copy_root_attr(lower->inode, upper->inode);
 
@@ -100,8 +100,8 @@ static int make_root(struct ovl *fs)
     return dentry_new_root(fs->super, ino, &fs->super->root);
 }
 
-/* Takes over one reference of lower and upper, as mounting them would. */
-int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb)
+/* Takes over one reference of the upper, as mounting it would. */
+int overlay_mount_on(const struct path *lower, struct super *upper_tmpfs, struct super **ret_sb)
 {
     struct ovl *fs;
     struct super *sb;
@@ -111,7 +111,6 @@ int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct sup
     if (!fs) {
         if (r == 0)
             super_put(sb);
-        super_put(lower);
         super_put(upper_tmpfs);
         return -ENOMEM;
     }
@@ -136,4 +135,19 @@ int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct sup
     }
     *ret_sb = sb;
     return 0;
+}
+
+/* Takes over one reference of lower and upper. */
+int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb)
+{
+    struct path p = {.dentry = lower->root};
+    int r = mount_new_internal(lower, &p.mnt);
+
+    if (r < 0) {
+        super_put(upper_tmpfs);
+        return r;
+    }
+    r = overlay_mount_on(&p, upper_tmpfs, ret_sb);
+    mount_put(p.mnt);
+    return r;
 }

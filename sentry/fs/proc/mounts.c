@@ -49,6 +49,22 @@ static void put_mangled(struct buf *out, const char *s, size_t len)
     }
 }
 
+/* The mount's root within its file system. */
+static void put_root(struct buf *out, const struct dentry *root)
+{
+    const struct dentry *chain[64];
+    size_t n = 0;
+
+    for (; root->parent && n < ARRAY_LEN(chain); root = root->parent)
+        chain[n++] = root;
+    if (n == 0)
+        (void)buf_putc(out, '/');
+    while (n-- > 0) {
+        (void)buf_putc(out, '/');
+        put_mangled(out, chain[n]->name, chain[n]->name_len);
+    }
+}
+
 static void put_options(struct buf *out, const struct mount *m)
 {
     (void)buf_puts(out, m->flags & MOUNT_RDONLY ? "ro" : "rw");
@@ -91,8 +107,10 @@ static void put_mountinfo_line(struct buf *out, const struct mount *m, const cha
 {
     const char *source = m->source ? m->source : "none";
 
-    (void)buf_printf(out, "%u %u %u:%u / ", m->id, m->parent ? m->parent->id : m->id - 1,
+    (void)buf_printf(out, "%u %u %u:%u ", m->id, m->parent ? m->parent->id : m->id - 1,
                      lx_major(m->super->dev), lx_minor(m->super->dev));
+    put_root(out, m->root);
+    (void)buf_putc(out, ' ');
     put_mangled(out, place, len);
     (void)buf_putc(out, ' ');
     put_options(out, m);

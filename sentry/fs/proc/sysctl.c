@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/alloc.h"
+#include "lib/list.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
@@ -12,9 +14,9 @@
 #include "sentry/kernel/task.h"
 #include "sentry/kernel/uts.h"
 
-#define FIXED(n, s)                                            \
-    {                                                          \
-        .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n" \
+#define FIXED(n, s)                                                                    \
+    {                                                                                  \
+        .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n", .show = show_setting \
     }
 #define RO(n, s)                                               \
     {                                                          \
@@ -24,6 +26,38 @@
     {                \
         .name = NULL \
     }
+
+/* -- settings of the sandbox's configuration -------------------------------------------------------
+ */
+
+enum {
+    SETTING_MAX = 256
+};
+
+struct setting {
+    struct list_head link;
+    const struct gen_node *node;
+    char text[SETTING_MAX + 2];
+};
+static struct list_head settings = {&settings, &settings};
+
+static struct setting *setting_of(const struct gen_node *node)
+{
+    struct setting *s;
+
+    list_for_each_entry (s, &settings, link) {
+        if (s->node == node)
+            return s;
+    }
+    return NULL;
+}
+
+static int show_setting(struct gen_inode *gi, struct buf *out)
+{
+    const struct setting *s = setting_of(gi->node);
+
+    return buf_puts(out, s ? s->text : gi->node->text);
+}
 
 /* -- kernel/random -------------------------------------------------------------------------------
  */
@@ -303,3 +337,65 @@ const struct gen_node proc_sys_children[] = {GEN_DIR("abi", abi_children),
                                              GEN_DIR("user", user_children),
                                              GEN_DIR("vm", vm_children),
                                              END};
+
+/* The node of "kernel.shmmax" or "kernel/shmmax", or NULL. */
+static const struct gen_node *node_of(const char *name)
+{
+    const struct gen_node *at = proc_sys_children;
+
+    for (;;) {
+        size_t n = strcspn(name, "./");
+
+        while (at->name && (strlen(at->name) != n || memcmp(at->name, name, n) != 0))
+            at++;
+        if (!at->name)
+            return NULL;
+        if (!name[n])
+            return at;
+        if (!at->children)
+            return NULL;
+        at = at->children;
+        name += n + 1;
+    }
+}
+
+int sysctl_set(const char *name, const char *value)
+{
+    const struct gen_node *node = node_of(name);
+    size_t len = strlen(value);
+    struct setting *s;
+
+    if (!node || !LX_S_ISREG(node->mode))
+        return -ENOENT;
+    if (len == 0 || len > SETTING_MAX || strchr(value, '\n'))
+        return -EINVAL;
+    if (node->store == store_hostname) {
+        struct gen_inode gi = {.node = node};
+
+        return len < sizeof(kernel.hostname) ? store_hostname(&gi, value, len) : -EINVAL;
+    }
+    if (node->show != show_setting)
+        return -EACCES;
+    s = setting_of(node);
+    if (!s) {
+        s = kalloc(sizeof(*s));
+        if (!s)
+            return -ENOMEM;
+        s->node = node;
+        list_add_tail(&settings, &s->link);
+    }
+    memcpy(s->text, value, len);
+    s->text[len] = '\n';
+    s->text[len + 1] = 0;
+    return 0;
+}
+
+void sysctl_done(void)
+{
+    while (!list_empty(&settings)) {
+        struct setting *s = list_first(&settings, struct setting, link);
+
+        list_del_init(&s->link);
+        kfree(s);
+    }
+}

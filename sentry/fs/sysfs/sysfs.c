@@ -318,3 +318,10 @@ int sysfs_mount_new(struct super **ret_sb)
 {
     return gen_super_new(&root_node, "sysfs", LX_SYSFS_MAGIC, ret_sb);
 }
+
+static const struct gen_node cgroup_root = {.mode = LX_S_IFDIR | 0555, .children = cgroup_dir};
+
+int cgroupfs_mount_new(struct super **ret_sb)
+{
+    return gen_super_new(&cgroup_root, "cgroup2", LX_CGROUP2_SUPER_MAGIC, ret_sb);
+}

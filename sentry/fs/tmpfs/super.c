@@ -1,8 +1,8 @@
 /* tmpfs mounts, and the kernel's internal one for memfds and shared memory files. */
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/alloc.h"
+#include "lib/buf.h"
 #include "lib/checked.h"
 #include "sentry/fs/tmpfs/tmpfs.h"
 #include "sentry/kernel/cred.h"
@@ -29,7 +29,7 @@ static int tmpfs_statfs(struct super *sb, struct lx_statfs *ret_st)
     if (fs->max_inodes)
         ileft = MIN(ileft, fs->max_inodes - MIN(fs->max_inodes, fs->inodes));
     memset(ret_st, 0, sizeof(*ret_st));
-    ret_st->f_type = LX_TMPFS_MAGIC;
+    ret_st->f_type = (int64_t)sb->magic;
     ret_st->f_bsize = ret_st->f_frsize = PAGE_SIZE;
     ret_st->f_blocks = max / PAGE_SIZE;
     ret_st->f_bfree = ret_st->f_bavail = left / PAGE_SIZE;
@@ -72,15 +72,24 @@ static const struct super_ops tmpfs_super_ops = {
 
 static char *options_text(const struct tmpfs_options *opt)
 {
-    char text[64] = "";
-    size_t n = 0;
+    struct buf b;
+    char *text = NULL;
 
+    buf_init(&b, 256);
     if (opt->max_bytes)
-        n = (size_t)snprintf(text, sizeof(text), "size=%lluk",
-                             (unsigned long long)(opt->max_bytes / 1024));
+        (void)buf_printf(&b, ",size=%lluk", (unsigned long long)(opt->max_bytes / 1024));
+    if (opt->max_inodes)
+        (void)buf_printf(&b, ",nr_inodes=%llu", (unsigned long long)opt->max_inodes);
     if (opt->mode && opt->mode != 01777)
-        snprintf(text + n, sizeof(text) - n, "%smode=%o", n ? "," : "", opt->mode);
-    return text[0] ? kstrdup(text) : NULL;
+        (void)buf_printf(&b, ",mode=%o", opt->mode);
+    if (opt->uid)
+        (void)buf_printf(&b, ",uid=%u", opt->uid);
+    if (opt->gid)
+        (void)buf_printf(&b, ",gid=%u", opt->gid);
+    if (b.len > 1 && !buf_error(&b))
+        text = kstrndup((const char *)b.data + 1, b.len - 1);
+    buf_done(&b);
+    return text;
 }
 
 static int fill_super(struct super *sb, const struct tmpfs_options *opt)
@@ -120,6 +129,18 @@ int tmpfs_mount_new(const struct tmpfs_options *opt, struct super **ret_sb)
     }
     sb->options = options_text(opt);
     *ret_sb = sb;
+    return 0;
+}
+
+int mqueuefs_mount_new(struct super **ret_sb)
+{
+    struct tmpfs_options opt = {.mode = 01777, .max_inodes = 1};
+    int r = tmpfs_mount_new(&opt, ret_sb);
+
+    if (r < 0)
+        return r;
+    (*ret_sb)->type = "mqueue";
+    (*ret_sb)->magic = LX_MQUEUE_MAGIC;
     return 0;
 }
 
