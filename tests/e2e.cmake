@@ -1,6 +1,10 @@
 # End-to-end scripts: tests/e2e/NAME.sh (label `e2e`) and tests/golden/NAME.sh (label `golden`). A
 # script exits 0, 1, or 77 after saying why it was skipped; lib*.sh files are sourced by others. A
-# line `# timeout: SECONDS` among the first ten raises the limit of two minutes.
+# line `# timeout: SECONDS` among the first ten raises the limit of two minutes. Some start sandboxes
+# with boot-tool instead of `sentry run`.
+add_executable(boot-tool e2e/boot_tool.c)
+target_link_libraries(boot-tool PRIVATE cli flags)
+
 foreach(kind e2e golden)
   file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${kind}/*.sh")
   foreach(script ${scripts})

@@ -86,13 +86,17 @@ enum {
 /* One entry of the ordered list. */
 struct boot_mount {
     enum boot_mount_type type;
-    int fd;         /* BIND: O_PATH, a directory or a file; else -1 */
-    char *guest;    /* absolute path in the sandbox; what is missing of it is made */
-    char *source;   /* what /proc/mounts says; NULL: a word for the type */
-    uint32_t flags; /* BOOT_MS_* */
-    uint64_t size;  /* TMPFS: bytes, 0: the disk limit only */
+    int fd;              /* BIND: O_PATH, a directory or a file; else -1 */
+    char *guest;         /* absolute path in the sandbox; what is missing of it is made */
+    char *source;        /* what /proc/mounts says; NULL: a word for the type */
+    uint32_t flags;      /* BOOT_MS_* */
+    bool recursive;      /* BIND: with what the host has mounted below it */
+    uint64_t size;       /* TMPFS: bytes, 0: the disk limit only */
+    uint64_t max_inodes; /* TMPFS: 0: the disk limit only */
     bool mode_given;
-    uint32_t mode; /* TMPFS: of its root, else 01777 */
+    uint32_t mode;     /* TMPFS: of its root, else 01777 */
+    uint32_t uid, gid; /* TMPFS: of its root */
+    bool copy_up;      /* TMPFS: starts with what the image has there (tmpcopyup) */
 };
 
 struct boot_sysctl {

@@ -1,8 +1,8 @@
 /*
- * mounts.c: the mount table of a new sandbox.
+ * mounts.c: the mount table of a new sandbox: the root, the usual file systems or (OCI) those of
+ * the description's list in its order, then devices, settings, read-only and masked paths.
  *
- * A mount point that the image lacks is made: in the overlay or tmpfs that it lies in, or, since
- * the image itself is never written, as a directory that exists only in the dentry cache.
+ * A mount point that the image lacks is made without writing the image (sentry/fs/mountpoint.c).
  */
 #include "sentry/cli/mounts.h"
 
@@ -14,77 +14,17 @@
 #include "gofer/client.h"
 #include "lib/error.h"
 #include "sentry/cli/boot.h"
+#include "sentry/fs/dev/dev.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
-
-static const struct inode_ops made_up_dir_ops;
-
-/* One missing component below parent. */
-static int make_up(const struct path *parent, const char *name, size_t len, struct path *ret_path)
-{
-    struct dentry *d;
-    struct inode *ino;
-    if (!dentry_is_dir(parent->dentry))
-        return -ENOTDIR;
-    int r = dentry_lookup(parent->dentry, name, len, &d);
-    if (r < 0)
-        return r;
-    if (d->inode == NULL && parent->dentry->inode->ops->mkdir != NULL) {
-        struct inode *dir = parent->dentry->inode;
-        struct cred *c = cred_new();
-        r = c != NULL ? dir->ops->mkdir(dir, d, LX_S_IFDIR | 0755, c) : -ENOMEM;
-        cred_put(c);
-        if (r < 0) {
-            dentry_put(d);
-            return r;
-        }
-    }
-    if (d->inode == NULL) {
-        r = inode_new(parent->dentry->super, &made_up_dir_ops, LX_S_IFDIR | 0755, &ino);
-        if (r < 0) {
-            dentry_put(d);
-            return r;
-        }
-        ino->nlink = 2;
-        dentry_instantiate(d, ino);
-    }
-    *ret_path = (struct path){parent->mnt, d};
-    (void)mount_get(parent->mnt);
-    return 0;
-}
-
-static int mount_point(const char *at, struct path *ret_path)
-{
-    char dir[4096];
-    int r = kernel_path_lookup(at, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, ret_path);
-    if (r != -ENOENT)
-        return r;
-    size_t len = strlen(at);
-    while (len > 1 && at[len - 1] == '/')
-        len--;
-    size_t slash = len;
-    while (slash > 0 && at[slash - 1] != '/')
-        slash--;
-    if (slash == 0 || slash >= sizeof(dir) || len == slash)
-        return -ENOENT;
-    memcpy(dir, at, slash);
-    dir[slash] = '\0';
-    struct path parent;
-    r = slash == 1 ? kernel_path_lookup("/", LOOKUP_DIRECTORY, &parent) : mount_point(dir, &parent);
-    if (r < 0)
-        return r;
-    r = make_up(&parent, at + slash, len - slash, ret_path);
-    path_put(&parent);
-    return r;
-}
 
 static int mount_at(const char *at, struct super *sb, uint32_t flags, const char *source,
                     struct error *err)
 {
     struct path p;
     struct mount *m;
-    int r = mount_point(at, &p);
+    int r = mountpoint_make(at, dentry_is_dir(sb->root), &p);
     if (r < 0) {
         super_put(sb);
         return error_errno(err, -r, "mounting on %s", at);
@@ -172,11 +112,240 @@ static int mount_extra(const struct boot *b, struct gofer_client *c, struct erro
     return r;
 }
 
-int mounts_make(const struct boot *b, struct gofer_client *c, struct error *err)
+/* -- the list of an OCI configuration
+ * --------------------------------------------------------------- */
+
+static uint32_t flags_of(const struct boot_mount *m)
 {
-    int r = mount_root(b, c, err);
+    static const struct {
+        uint32_t boot, mount;
+    } map[] = {{BOOT_MS_RDONLY, MOUNT_RDONLY},
+               {BOOT_MS_NOSUID, MOUNT_NOSUID},
+               {BOOT_MS_NODEV, MOUNT_NODEV},
+               {BOOT_MS_NOEXEC, MOUNT_NOEXEC},
+               {BOOT_MS_NOATIME, MOUNT_NOATIME}};
+    uint32_t flags = 0;
+    for (size_t i = 0; i < ARRAY_LEN(map); i++)
+        flags |= m->flags & map[i].boot ? map[i].mount : 0;
+    return flags;
+}
+
+/* What the image has at that place under a tmpfs of its own. */
+static int copied_up(const char *at, struct super *tmpfs, struct super **ret_sb)
+{
+    struct path p;
+    int r = kernel_path_lookup(at, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &p);
+    if (r < 0) {
+        *ret_sb = tmpfs; /* nothing is there */
+        return 0;
+    }
+    r = overlay_mount_on(&p, tmpfs, ret_sb);
+    path_put(&p);
+    return r;
+}
+
+static int tmpfs_super(const struct boot_mount *m, struct super **ret_sb)
+{
+    struct tmpfs_options opt = {
+        .max_bytes = m->size,
+        .max_inodes = m->max_inodes,
+        .mode = m->mode_given ? m->mode : 01777,
+        .uid = m->uid,
+        .gid = m->gid,
+    };
+    int r = tmpfs_mount_new(&opt, ret_sb);
+    if (r < 0 || !m->copy_up)
+        return r;
+    return copied_up(m->guest, *ret_sb, ret_sb);
+}
+
+static int dev_super(const struct boot_mount *m, struct super **ret_sb)
+{
+    int r = tmpfs_super(m, ret_sb);
+    if (r < 0)
+        return r;
+    r = devfs_populate((*ret_sb)->root);
+    if (r < 0)
+        super_put(*ret_sb);
+    return r;
+}
+
+static int make_super(const struct boot_mount *m, struct super **ret_sb)
+{
+    switch (m->type) {
+    case BOOT_MOUNT_PROC:
+        return procfs_mount_new(ret_sb);
+    case BOOT_MOUNT_SYSFS:
+        return sysfs_mount_new(ret_sb);
+    case BOOT_MOUNT_TMPFS:
+        return tmpfs_super(m, ret_sb);
+    case BOOT_MOUNT_DEV:
+        return dev_super(m, ret_sb);
+    case BOOT_MOUNT_DEVPTS:
+        return devpts_mount_new(ret_sb);
+    case BOOT_MOUNT_MQUEUE:
+        return mqueuefs_mount_new(ret_sb);
+    case BOOT_MOUNT_CGROUP:
+        return cgroupfs_mount_new(ret_sb);
+    case BOOT_MOUNT_BIND:
+    default:
+        return -EOPNOTSUPP;
+    }
+}
+
+static int mount_one(const struct boot_mount *m, struct error *err)
+{
+    static const char *const words[] = {"proc",   "sysfs",  "tmpfs",  "tmpfs",
+                                        "devpts", "mqueue", "cgroup", "volume"};
+    struct super *sb;
+    int r = make_super(m, &sb);
+    if (r < 0)
+        return error_errno(err, -r, "%s on %s", words[m->type], m->guest);
+    /* The limits are shown, not set: a cgroup mount is read-only whatever it asks for. */
+    uint32_t flags = flags_of(m) | (m->type == BOOT_MOUNT_CGROUP ? MOUNT_RDONLY : 0);
+    return mount_at(m->guest, sb, flags, m->source ? m->source : words[m->type], err);
+}
+
+static int mount_list(const struct boot *b, struct error *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < b->nmounts && r == 0; i++)
+        r = mount_one(&b->mounts[i], err);
+    return r;
+}
+
+/* -- devices, settings, paths
+ * ----------------------------------------------------------------------- */
+
+static bool device_known(const struct boot_device *d)
+{
+    static const struct {
+        uint32_t major, minor;
+    } known[] = {{LX_MEM_MAJOR, DEV_NULL_MINOR},
+                 {LX_MEM_MAJOR, DEV_ZERO_MINOR},
+                 {LX_MEM_MAJOR, DEV_FULL_MINOR},
+                 {LX_MEM_MAJOR, DEV_RANDOM_MINOR},
+                 {LX_MEM_MAJOR, DEV_URANDOM_MINOR},
+                 {LX_TTYAUX_MAJOR, 0},
+                 {LX_TTYAUX_MAJOR, 2}};
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (!d->block && d->major == known[i].major && d->minor == known[i].minor)
+            return true;
+    }
+    return false;
+}
+
+static int make_device(const struct boot_device *d, struct error *err)
+{
+    struct path p;
+    if (!device_known(d))
+        return error_set(err, EPERM, "device %s (%u:%u) is not emulated", d->path, d->major,
+                         d->minor);
+    int r = kernel_path_lookup(d->path, 0, &p);
+    if (r == 0) {
+        path_put(&p); /* one of the usual ones */
+        return 0;
+    }
+    struct parent_lookup pl;
+    struct cred *c = cred_new();
+    r = c ? path_lookup_parent(NULL, LX_AT_FDCWD, d->path, 0, &pl) : -ENOMEM;
+    if (r == 0) {
+        c->cap_effective = CRED_CAP_ALL;
+        c->fsuid = d->uid;
+        c->fsgid = d->gid;
+        r = vfs_mknod(&pl, LX_S_IFCHR | (d->mode & LX_S_IALLUGO), lx_makedev(d->major, d->minor),
+                      c);
+        parent_lookup_done(&pl);
+    }
+    cred_put(c);
+    return r < 0 && r != -EEXIST ? error_errno(err, -r, "device %s", d->path) : 0;
+}
+
+/* /dev has the usual devices wherever it comes from, unless that is not ours to write. */
+static int make_devices(const struct boot *b, struct error *err)
+{
+    struct path p;
+    int r = b->mounts_given ? kernel_path_lookup("/dev", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &p) : 1;
+    if (r == 0) {
+        struct super *sb = p.mnt->super;
+        r = sb->readonly || sb->lasting || sb->generated ? 0 : devfs_populate(p.dentry);
+        path_put(&p);
+        if (r < 0)
+            return error_errno(err, -r, "devices in /dev");
+    }
+    r = 0;
+    for (size_t i = 0; i < b->ndevices && r == 0; i++)
+        r = make_device(&b->devices[i], err);
+    return r;
+}
+
+static int apply_settings(const struct boot *b, struct error *err)
+{
+    for (size_t i = 0; i < b->nsysctls; i++) {
+        const struct boot_sysctl *s = &b->sysctls[i];
+        int r = sysctl_set(s->name, s->value);
+        /* There is no network whose settings could matter. */
+        if (r == -ENOENT && strncmp(s->name, "net", 3) == 0)
+            r = 0;
+        if (r < 0)
+            return error_errno(err, -r, "sysctl %s", s->name);
+    }
+    return 0;
+}
+
+static int make_readonly(const char *path, struct error *err)
+{
+    struct path p;
+    int r = kernel_path_lookup(path, LOOKUP_FOLLOW, &p);
+    if (r < 0)
+        return r == -ENOENT || r == -ENOTDIR ? 0 : error_errno(err, -r, "%s", path);
+    r = mount_bind(&p, &p, p.mnt->flags | MOUNT_RDONLY, p.mnt->source, NULL);
+    path_put(&p);
+    return r < 0 ? error_errno(err, -r, "making %s read-only", path) : 0;
+}
+
+/* A directory disappears behind an empty one, anything else behind the null device. */
+static int mask(const char *path, const struct path *null, struct error *err)
+{
+    struct path p;
+    int r = kernel_path_lookup(path, LOOKUP_FOLLOW, &p);
+    if (r < 0)
+        return r == -ENOENT || r == -ENOTDIR || r == -EACCES ? 0 : error_errno(err, -r, "%s", path);
+    if (dentry_is_dir(p.dentry)) {
+        struct tmpfs_options opt = {.mode = 0755, .max_inodes = 1};
+        struct super *sb;
+        r = tmpfs_mount_new(&opt, &sb);
+        if (r == 0)
+            r = mount_add(&p, sb, MOUNT_RDONLY, "tmpfs", NULL);
+    } else {
+        r = mount_bind(&p, null, MOUNT_RDONLY, "devtmpfs", NULL);
+    }
+    path_put(&p);
+    return r < 0 ? error_errno(err, -r, "masking %s", path) : 0;
+}
+
+static int mask_paths(const struct boot *b, struct error *err)
+{
+    struct super *sb;
+    struct path null = {NULL, NULL};
+    if (b->nmasked == 0)
+        return 0;
+    int r = devfs_mount_new(&sb);
     if (r == 0)
-        r = mount_system(err);
+        r = mount_new_internal(sb, &null.mnt);
+    if (r == 0)
+        r = dentry_lookup(null.mnt->root, "null", 4, &null.dentry);
+    if (r < 0)
+        r = error_errno(err, -r, "the null device");
+    for (size_t i = 0; i < b->nmasked && r == 0; i++)
+        r = mask(b->masked[i], &null, err);
+    path_put(&null);
+    return r;
+}
+
+static int mount_defaults(const struct boot *b, struct gofer_client *c, struct error *err)
+{
+    int r = mount_system(err);
     if (r == 0)
         r = mount_tmpfs("/dev/shm", 0, 01777, MOUNT_NOSUID | MOUNT_NODEV, err);
     if (r == 0)
@@ -184,4 +353,20 @@ int mounts_make(const struct boot *b, struct gofer_client *c, struct error *err)
     if (r == 0)
         r = mount_extra(b, c, err);
     return r;
+}
+
+int mounts_make(const struct boot *b, struct gofer_client *c, struct error *err)
+{
+    int r = mount_root(b, c, err);
+    if (r == 0 && !b->mounts_given)
+        r = mount_defaults(b, c, err);
+    if (r == 0)
+        r = mount_list(b, err);
+    if (r == 0)
+        r = make_devices(b, err);
+    if (r == 0)
+        r = apply_settings(b, err);
+    for (size_t i = 0; i < b->nreadonly && r == 0; i++)
+        r = make_readonly(b->readonly[i], err);
+    return r < 0 ? r : mask_paths(b, err);
 }

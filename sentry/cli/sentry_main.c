@@ -250,14 +250,6 @@ static int check_supported(const struct boot *b, struct error *err)
 {
     if (b->wait_start)
         return error_set(err, ENOTSUP, "a held start is not supported yet");
-    if (b->mounts_given || b->nmounts > 0)
-        return error_set(err, ENOTSUP, "mounts of the caller's are not supported yet");
-    if (b->nmasked > 0 || b->nreadonly > 0)
-        return error_set(err, ENOTSUP, "masked and read-only paths are not supported yet");
-    if (b->nsysctls > 0)
-        return error_set(err, ENOTSUP, "sysctls are not supported yet");
-    if (b->ndevices > 0)
-        return error_set(err, ENOTSUP, "devices are not supported yet");
     return 0;
 }
 

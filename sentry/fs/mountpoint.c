@@ -1,9 +1,10 @@
 /*
- * Places to mount on. A container's configuration mounts on paths that its image need not have; runc
- * makes them in the image. Here nothing of the image is written: what is missing is made in the
- * overlay or tmpfs that it lies in, and elsewhere it is made up: an inode without a file system behind
- * it, in a dentry that the mount on top of it keeps in the cache. It lists as an empty directory with
- * what was made up below it; directories of the image show it too (mountpoint_readdir).
+ * Places to mount on. A container's configuration mounts on paths that its image need not have;
+ * runc makes them in the image. Here nothing of the image is written: what is missing is made in
+ * the overlay or tmpfs that it lies in, and elsewhere it is made up: an inode without a file system
+ * behind it, in a dentry that the mount on top of it keeps in the cache. It lists as an empty
+ * directory with what was made up below it; directories of the image show it too
+ * (mountpoint_readdir).
  */
 #include "lib/compiler.h"
 
@@ -116,7 +117,8 @@ static bool can_make_real(const struct inode *parent, bool dir)
 }
 
 /*
- * One component below parent that no lookup finds. The gofer refuses what is another mount on the host
+ * One component below parent that no lookup finds. The gofer refuses what is another mount on the
+ * host
  * (-EACCES): nothing of that is shown, and something may be mounted over it.
  */
 static int make_child(const struct path *parent, const char *name, size_t len, bool dir,
@@ -142,8 +144,8 @@ static int make_child(const struct path *parent, const char *name, size_t len, b
 }
 
 /* A symlink that leads nowhere yet: *text becomes the path that it and the rest of it stand for. */
-static int follow_dangling(const struct path *parent, const char *name, size_t len, const char *rest,
-                           char **text)
+static int follow_dangling(const struct path *parent, const char *name, size_t len,
+                           const char *rest, char **text)
 {
     struct dentry *d;
     auto_free char *target = kalloc(LX_PATH_MAX);

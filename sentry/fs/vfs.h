@@ -287,8 +287,8 @@ int vfs_truncate(const struct path *p, uint64_t size, struct task *t)
     MUST_CHECK; /* RLIMIT_FSIZE, writers */
 
 /* -- mountpoint.c: places to mount on that the image lacks ------------------------------------- */
-/* The path of a place to mount on, owned. What is missing of it is made: in memory, or in the dentry
- * cache of a file system that is not written. dir: it has to be a directory, else a file. */
+/* The path of a place to mount on, owned. What is missing of it is made: in memory, or in the
+ * dentry cache of a file system that is not written. dir: it has to be a directory, else a file. */
 int mountpoint_make(const char *at, bool dir, struct path *ret_path) MUST_CHECK;
 /* Emits the made-up entries of f's directory, at positions from base on; known (or NULL) says which
  * names were emitted already. For readdir operations. */
@@ -408,7 +408,8 @@ int devfs_mount_new(struct super **ret_sb) MUST_CHECK; /* tmpfs-like, populated 
 /* Makes what is missing of the usual devices and links in a directory (an OCI container's /dev). */
 int devfs_populate(struct dentry *dir) MUST_CHECK;
 int devpts_mount_new(struct super **ret_sb) MUST_CHECK;
-int cgroupfs_mount_new(struct super **ret_sb) MUST_CHECK; /* the sandbox's limits as a cgroup2 leaf */
+int cgroupfs_mount_new(struct super **ret_sb)
+    MUST_CHECK; /* the sandbox's limits as a cgroup2 leaf */
 int mqueuefs_mount_new(struct super **ret_sb) MUST_CHECK; /* there, and empty */
 /* Sets "kernel.shmmax" or another name of /proc/sys (dots or slashes). -ENOENT: no such setting;
  * -EACCES: it cannot be changed; -EINVAL. */

@@ -14,8 +14,8 @@
 #include "sentry/kernel/task.h"
 #include "sentry/kernel/uts.h"
 
-#define FIXED(n, s)                                                                    \
-    {                                                                                  \
+#define FIXED(n, s)                                                                  \
+    {                                                                                \
         .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n", .show = show_setting \
     }
 #define RO(n, s)                                               \
@@ -27,7 +27,8 @@
         .name = NULL \
     }
 
-/* -- settings of the sandbox's configuration -------------------------------------------------------
+/* -- settings of the sandbox's configuration
+ * -------------------------------------------------------
  */
 
 enum {

@@ -330,6 +330,48 @@ TEST(failing_allocations)
     fake_image_free(image);
 }
 
+/* A file that was unlinked while it is open: fchmod, fchown, another open through /proc. */
+TEST(changes_after_the_last_name)
+{
+    begin();
+    struct dentry *etc = look(sb->root, "etc"), *d = look(etc, "passwd");
+    struct file *f = open_at(d, LX_O_RDONLY);
+    struct iattr a = {.valid = ATTR_MODE | ATTR_UID, .mode = 0600, .uid = 7};
+
+    ck_assert_int_eq(etc->inode->ops->unlink(etc->inode, d), 0);
+    dentry_drop(d);
+    ck_assert_uint_eq(d->inode->nlink, 0);
+    ck_assert_int_eq(d->inode->ops->setattr(d->inode, &a), 0);
+    ck_assert_uint_eq(d->inode->mode, LX_S_IFREG | 0600);
+    ck_assert_uint_eq(d->inode->uid, 7);
+    ck_assert_uint_eq(d->inode->nlink, 0);
+    ck_assert_str_eq(content(d), "root");
+    struct file *w = open_at(d, LX_O_WRONLY);
+    write_to(w, "R");
+    ck_assert_str_eq(content(d), "Root");
+    file_put(w);
+    file_put(f);
+    dentry_put(d);
+    d = look(etc, "passwd");
+    ck_assert_ptr_null(d->inode);
+    dentry_put(d);
+    /* A directory keeps them in memory. */
+    d = look(etc, "d");
+    struct dentry *x = look(d, "x");
+    ck_assert_int_eq(d->inode->ops->unlink(d->inode, x), 0);
+    dentry_drop(x);
+    dentry_put(x);
+    ck_assert_int_eq(etc->inode->ops->rmdir(etc->inode, d), 0);
+    dentry_drop(d);
+    a.mode = 0711;
+    ck_assert_int_eq(d->inode->ops->setattr(d->inode, &a), 0);
+    ck_assert_uint_eq(d->inode->mode, LX_S_IFDIR | 0711);
+    dentry_put(d);
+    dentry_put(etc);
+    end();
+}
+END_TEST
+
 TEST_SUITE(overlay)
 {
     TEST_ADD(copy_up_on_write);
@@ -340,4 +382,5 @@ TEST_SUITE(overlay)
     TEST_ADD(hard_links_break_on_copy_up);
     TEST_ADD(links_share_an_inode);
     TEST_ADD(failing_allocations);
+    TEST_ADD(changes_after_the_last_name);
 }
