@@ -1,0 +1,22 @@
+#pragma once
+/*
+ * What of the host must be as it was: mounts, cgroups, IPC objects, message queues, chosen settings
+ * and files, device nodes, the clock, the runtime's own program.
+ */
+#include "lib/compiler.h"
+
+#include <jansson.h>
+
+#include "escape-suite/harness/findings.h"
+
+struct host_state {
+    json_t *items;    /* key: value, both text */
+    int64_t clock_ms; /* of the real-time clock against the monotonic one */
+};
+
+/* runtime_path: the program to watch, may be "". */
+int host_state_take(struct host_state *s, const char *runtime_path) MUST_CHECK;
+void host_state_done(struct host_state *s);
+/* Number of differences; f may be NULL. A cgroup in which somebody lives is somebody else's. */
+size_t host_state_diff(const struct host_state *before, const struct host_state *after,
+                       struct findings *f);
