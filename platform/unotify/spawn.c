@@ -100,6 +100,13 @@ static void init_ids(const struct spawn *s, int procfd)
         init_fail(s, "/proc/self/gid_map");
 }
 
+/* Whoever runs out of memory, the host or the cgroup, ends a guest before the sentry, which then can
+ * say what happened. */
+static void init_oom(int procfd)
+{
+    (void)put_file(procfd, "self/oom_score_adj", "1000");
+}
+
 static void init_time(const struct spawn *s, int procfd)
 {
     int64_t off = s->cfg->monotonic_offset, sec = off / 1000000000, nsec = off % 1000000000;
@@ -186,6 +193,7 @@ static NORETURN void init_main(const struct spawn *s)
     if (procfd < 0)
         init_fail(s, "/proc");
     init_ids(s, procfd);
+    init_oom(procfd);
     init_time(s, procfd);
     (void)!sethostname("sandbox", 7);
     if (s->cfg->proc_fd < 0)

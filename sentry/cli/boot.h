@@ -11,6 +11,7 @@
 
 #include "lib/error.h"
 #include "sentry/fs/dev/host_file.h"
+#include "sentry/kernel/usage.h"
 
 enum {
     BOOT_MAX_VOLUMES = 15,
@@ -37,12 +38,17 @@ struct boot_tmpfs {
     uint64_t size; /* bytes, 0: the disk limit only */
 };
 
+/* The least memory that a sandbox starts with. A build with sanitizers needs more, and says so only
+ * when it fails. */
+#define BOOT_MEMORY_MIN (8ull << 20)
+
 struct boot_limits {
     uint64_t wall_ns; /* 0: none */
     uint64_t cpu_ns;  /* 0: none */
     uint64_t memory;  /* bytes */
     uint64_t pids, files, file_size, disk, output;
     uint32_t cpus_milli; /* 0: no limit */
+    uint32_t cgroup;     /* enum cgroup_choice (cgroup.h) */
 };
 
 /* Who a process is and what it may, beyond its strings: for the first one and for those of exec. */
@@ -192,10 +198,11 @@ struct boot_message {
     char text[400];            /* FAILED: the sentence; ENDED: internal error text or "" */
 };
 
-/* Memory that monitor and sentry share, so that it survives the death of the sentry: output counts,
+/* Memory that monitor and sentry share, so that it survives the death of the sentry: counts,
  * and behind the structure (with --capture) two areas of limits.output bytes for what went out. */
 struct boot_shared {
     struct host_output output[2]; /* stdout, stderr */
+    struct usage usage;
 };
 
 /* The sentry process: never returns. control and gofer_sock are its ends. */

@@ -3,7 +3,9 @@
  *
  * Under v2 a group with processes cannot give controllers to its children, so the run's group is a
  * sibling of the caller's: whatever controllers the caller's own group has, a sibling has too.
- * Names carry the monitor's pid and a counter, and only directories made here are removed.
+ * Names carry the monitor's pid and the time, and only directories made here are removed.
+ *
+ * Every run has groups of its own, so a peak is never somebody else's.
  */
 #include "sentry/cli/cgroup.h"
 
@@ -11,21 +13,26 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "lib/error.h"
 #include "lib/parse.h"
 
 enum {
     PERIOD_US = 100000,
-    REMOVE_TRIES = 200
+    REMOVE_TRIES = 200,
+    KILL_TRIES = 50,
+    FREEZE_AFTER = 5
 };
 
 static int write_file(const char *dir, const char *name, const char *text)
@@ -81,12 +88,17 @@ static uint64_t read_key(const char *dir, const char *name, const char *key)
     return 0;
 }
 
+static const char *mount_of(const struct cgroup_want *w)
+{
+    return w->mount != NULL ? w->mount : "/sys/fs/cgroup";
+}
+
 /* Our own path in the hierarchy of a v1 controller ("memory"), or of v2 (""); false: none. */
-static bool own_path(const char *controller, char *buf, size_t cap)
+static bool own_path(const struct cgroup_want *w, const char *controller, char *buf, size_t cap)
 {
     char line[512];
     bool found = false;
-    FILE *f = fopen("/proc/self/cgroup", "re");
+    FILE *f = fopen(w->self != NULL ? w->self : "/proc/self/cgroup", "re");
     if (f == NULL)
         return false;
     while (!found && fgets(line, sizeof(line), f) != NULL) {
@@ -115,95 +127,248 @@ static bool make_dir(const char *base, char *ret_dir, size_t cap)
     struct timespec ts;
     (void)clock_gettime(CLOCK_MONOTONIC, &ts);
     int n = snprintf(ret_dir, cap, "%s/sentry-%d-%lx", base, (int)getpid(), (long)ts.tv_nsec);
-    if (n < 0 || (size_t)n >= cap || mkdir(ret_dir, 0755) < 0) {
+    if (n < 0 || (size_t)n >= cap) {
+        ret_dir[0] = '\0';
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (mkdir(ret_dir, 0755) < 0) {
         ret_dir[0] = '\0';
         return false;
     }
     return true;
 }
 
+static void drop_dir(char *dir)
+{
+    (void)rmdir(dir);
+    dir[0] = '\0';
+}
+
+__attribute__((format(printf, 2, 3))) static void missing(struct cgroup *cg, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(cg->missing, sizeof(cg->missing), fmt, ap);
+    va_end(ap);
+}
+
 /* -- v2
  * ---------------------------------------------------------------------------------------------------
  */
 
-static bool v2_base(char *buf, size_t cap)
+static bool v2_base(struct cgroup *cg, const struct cgroup_want *w, char *buf, size_t cap)
 {
-    char own[256], dir[512];
-    if (!own_path("", own, sizeof(own)))
+    char own[256], probe[640];
+    (void)snprintf(probe, sizeof(probe), "%s/cgroup.controllers", mount_of(w));
+    if (access(probe, R_OK) < 0 || !own_path(w, "", own, sizeof(own))) {
+        missing(cg, "cgroup v2 is not mounted at %s", mount_of(w));
         return false;
-    (void)snprintf(dir, sizeof(dir), "/sys/fs/cgroup%s", own);
-    if (access("/sys/fs/cgroup/cgroup.controllers", R_OK) < 0)
-        return false;
-    char *slash = strrchr(dir, '/');
-    if (own[0] != '\0' && slash != NULL)
+    }
+    char *slash = strrchr(own, '/');
+    if (slash != NULL)
         *slash = '\0';
-    (void)snprintf(buf, cap, "%s", dir);
+    (void)snprintf(buf, cap, "%s%s", mount_of(w), own);
     return true;
 }
 
-static void v2_make(struct cgroup *cg, uint64_t memory, uint32_t cpus_milli)
+static bool has_file(const char *dir, const char *name)
 {
-    char base[512], text[64];
-    if (!v2_base(base, sizeof(base)) || !make_dir(base, cg->memory_dir, sizeof(cg->memory_dir)))
-        return;
+    char path[640];
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+static bool v2_set_memory(struct cgroup *cg, const char *base, uint64_t memory)
+{
+    char text[64];
+    int r;
+    if (!has_file(cg->memory_dir, "memory.max"))
+        (void)write_file(base, "cgroup.subtree_control", "+memory");
     (void)snprintf(text, sizeof(text), "%" PRIu64, memory);
-    if (memory != 0 && write_file(cg->memory_dir, "memory.max", text) == 0) {
-        cg->memory = CGROUP_V2;
-        (void)write_file(cg->memory_dir, "memory.swap.max", "0");
-        (void)write_file(cg->memory_dir, "memory.oom.group", "1");
+    r = write_file(cg->memory_dir, "memory.max", text);
+    if (r < 0) {
+        missing(cg, "cgroup v2 group %s has no memory controller (%s)", base, strerror(-r));
+        return false;
     }
+    (void)write_file(cg->memory_dir, "memory.swap.max", "0");
+    (void)write_file(cg->memory_dir, "memory.oom.group", "1");
+    cg->memory = CGROUP_V2;
+    return true;
+}
+
+static void v2_set_cpu(struct cgroup *cg, const char *base, uint32_t cpus_milli)
+{
+    char text[64];
+    if (!has_file(cg->memory_dir, "cpu.max"))
+        (void)write_file(base, "cgroup.subtree_control", "+cpu");
     (void)snprintf(text, sizeof(text), "%" PRIu64 " %d", (uint64_t)cpus_milli * PERIOD_US / 1000,
                    PERIOD_US);
-    if (cpus_milli != 0 && write_file(cg->memory_dir, "cpu.max", text) == 0)
+    if (write_file(cg->memory_dir, "cpu.max", text) == 0)
         cg->cpu = CGROUP_V2;
-    if (cg->memory == CGROUP_NONE && cg->cpu == CGROUP_NONE) {
-        (void)rmdir(cg->memory_dir);
-        cg->memory_dir[0] = '\0';
+}
+
+static void v2_make(struct cgroup *cg, const struct cgroup_want *w)
+{
+    char base[512];
+    if (!v2_base(cg, w, base, sizeof(base)))
+        return;
+    if (!make_dir(base, cg->memory_dir, sizeof(cg->memory_dir))) {
+        missing(cg, "no group can be made in %s (%s)", base, strerror(errno));
         return;
     }
-    (void)snprintf(cg->cpu_dir, sizeof(cg->cpu_dir), "%s", cg->memory_dir);
+    if (w->memory != 0)
+        (void)v2_set_memory(cg, base, w->memory);
+    if (w->cpus_milli != 0)
+        v2_set_cpu(cg, base, w->cpus_milli);
+    if (cg->memory == CGROUP_NONE && cg->cpu == CGROUP_NONE)
+        drop_dir(cg->memory_dir);
+    else
+        memcpy(cg->cpu_dir, cg->memory_dir, sizeof(cg->cpu_dir));
 }
 
 /* -- v1
  * ---------------------------------------------------------------------------------------------------
  */
 
-static bool v1_dir(const char *controller, char *ret_dir, size_t cap)
+static bool v1_base(const struct cgroup_want *w, const char *controller, char *buf, size_t cap)
 {
-    char own[256], base[512];
-    if (!own_path(controller, own, sizeof(own)))
+    char own[256];
+    if (!own_path(w, controller, own, sizeof(own)))
         return false;
-    (void)snprintf(base, sizeof(base), "/sys/fs/cgroup/%s%s", controller, own);
-    return make_dir(base, ret_dir, cap);
+    int n = snprintf(buf, cap, "%s/%s%s", mount_of(w), controller, own);
+    return n > 0 && (size_t)n < cap;
 }
 
-static void v1_make_memory(struct cgroup *cg, uint64_t memory)
+static bool v1_dir(struct cgroup *cg, const struct cgroup_want *w, const char *controller,
+                   char *ret_dir, size_t cap)
+{
+    char base[400];
+    if (!v1_base(w, controller, base, sizeof(base))) {
+        if (cg->missing[0] == '\0' || w->choice == CGROUP_ONLY_V1)
+            missing(cg, "there is no cgroup v1 controller '%s'", controller);
+        return false;
+    }
+    if (!make_dir(base, ret_dir, cap)) {
+        missing(cg, "no group can be made in %s (%s)", base, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* The kernel says through an eventfd when memory has run out. */
+static int v1_oom_event(const char *dir)
+{
+    char path[640], text[48];
+    (void)snprintf(path, sizeof(path), "%s/memory.oom_control", dir);
+    int control = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = control >= 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    (void)snprintf(text, sizeof(text), "%d %d", fd, control);
+    if (fd >= 0 && write_file(dir, "cgroup.event_control", text) < 0) {
+        (void)close(fd);
+        fd = -1;
+    }
+    if (control >= 0)
+        (void)close(control);
+    return fd;
+}
+
+static void v1_make_memory(struct cgroup *cg, const struct cgroup_want *w)
 {
     char text[64];
-    if (memory == 0 || !v1_dir("memory", cg->memory_dir, sizeof(cg->memory_dir)))
+    if (!v1_dir(cg, w, "memory", cg->memory_dir, sizeof(cg->memory_dir)))
         return;
-    (void)snprintf(text, sizeof(text), "%" PRIu64, memory);
-    if (write_file(cg->memory_dir, "memory.limit_in_bytes", text) < 0) {
-        (void)rmdir(cg->memory_dir);
-        cg->memory_dir[0] = '\0';
+    (void)snprintf(text, sizeof(text), "%" PRIu64, w->memory);
+    int r = write_file(cg->memory_dir, "memory.limit_in_bytes", text);
+    if (r < 0) {
+        missing(cg, "%s takes no memory limit (%s)", cg->memory_dir, strerror(-r));
+        drop_dir(cg->memory_dir);
         return;
     }
     (void)write_file(cg->memory_dir, "memory.memsw.limit_in_bytes", text);
     cg->memory = CGROUP_V1;
+    cg->oom_fd = v1_oom_event(cg->memory_dir);
+    if (!v1_base(w, "freezer", cg->freezer, sizeof(cg->freezer)))
+        cg->freezer[0] = '\0';
 }
 
-static void v1_make_cpu(struct cgroup *cg, uint32_t cpus_milli)
+static void v1_make_cpu(struct cgroup *cg, const struct cgroup_want *w)
 {
-    char text[64];
-    if (cpus_milli == 0 || !v1_dir("cpu", cg->cpu_dir, sizeof(cg->cpu_dir)))
+    char text[64], said[sizeof(cg->missing)];
+    memcpy(said, cg->missing, sizeof(said));
+    bool made = v1_dir(cg, w, "cpu", cg->cpu_dir, sizeof(cg->cpu_dir));
+    memcpy(cg->missing, said, sizeof(said));
+    if (!made)
         return;
-    (void)snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)cpus_milli * PERIOD_US / 1000);
+    (void)snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)w->cpus_milli * PERIOD_US / 1000);
     if (write_file(cg->cpu_dir, "cpu.cfs_quota_us", text) < 0) {
-        (void)rmdir(cg->cpu_dir);
-        cg->cpu_dir[0] = '\0';
+        drop_dir(cg->cpu_dir);
         return;
     }
     cg->cpu = CGROUP_V1;
+}
+
+/* -- the end of every process
+ * ----------------------------------------------------------------------
+ */
+
+/* Signals every process listed in dir; the number of them. move: into that group first. */
+static int kill_listed(const char *dir, const char *move)
+{
+    char text[8192];
+    int n = 0;
+    if (!read_file(dir, "cgroup.procs", text, sizeof(text)))
+        return 0;
+    char *save = NULL;
+    for (char *w = strtok_r(text, "\n", &save); w != NULL; w = strtok_r(NULL, "\n", &save)) {
+        long pid = strtol(w, NULL, 10);
+        if (pid <= 1 || pid == getpid())
+            continue;
+        if (move != NULL)
+            (void)write_file(move, "cgroup.procs", w);
+        (void)kill((pid_t)pid, SIGKILL);
+        n++;
+    }
+    return n;
+}
+
+/*
+ * v1 has no kill of a whole group. The sentry is pid 1 of the sandbox's namespace, so with it
+ * everything ends and nothing can be made any more; whoever still is there after a few looks is
+ * frozen, so that it cannot run away from the list, and killed.
+ */
+static void v1_kill(const char *dir, const char *freezer)
+{
+    const struct timespec pause = {0, 2000000};
+    char frozen[512] = "";
+    for (int i = 0; i < KILL_TRIES; i++) {
+        if (i == FREEZE_AFTER && freezer[0] != '\0' && make_dir(freezer, frozen, sizeof(frozen)))
+            (void)write_file(frozen, "freezer.state", "FROZEN");
+        int n = kill_listed(dir, frozen[0] != '\0' ? frozen : NULL);
+        if (frozen[0] != '\0' && i > FREEZE_AFTER)
+            (void)write_file(frozen, "freezer.state", "THAWED");
+        if (n == 0)
+            break;
+        (void)nanosleep(&pause, NULL);
+    }
+    if (frozen[0] != '\0') {
+        (void)write_file(frozen, "freezer.state", "THAWED");
+        (void)rmdir(frozen);
+    }
+}
+
+void cgroup_kill(const struct cgroup *cg)
+{
+    if (cg->memory == CGROUP_V2 || cg->cpu == CGROUP_V2)
+        (void)write_file(cg->cpu_dir, "cgroup.kill", "1");
+}
+
+void cgroup_sweep(const struct cgroup *cg)
+{
+    if (cg->memory == CGROUP_V1)
+        v1_kill(cg->memory_dir, cg->freezer);
+    else if (cg->cpu == CGROUP_V1)
+        v1_kill(cg->cpu_dir, cg->freezer);
 }
 
 /* -- janitor
@@ -242,6 +407,7 @@ NORETURN static void janitor(const struct cgroup *cg, int fd)
         continue;
     if (access(cg->memory_dir, F_OK) == 0 || access(cg->cpu_dir, F_OK) == 0) {
         cgroup_kill(cg);
+        cgroup_sweep(cg);
         remove_dirs(cg);
     }
     _exit(0);
@@ -265,31 +431,42 @@ static void start_janitor(struct cgroup *cg)
  * --------------------------------------------------------------------------------------------------
  */
 
-void cgroup_make(struct cgroup *ret_cg, uint64_t memory, uint32_t cpus_milli)
+int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
 {
-    *ret_cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1};
-    v2_make(ret_cg, memory, cpus_milli);
-    if (ret_cg->memory == CGROUP_NONE)
-        v1_make_memory(ret_cg, memory);
-    if (ret_cg->cpu == CGROUP_NONE)
-        v1_make_cpu(ret_cg, cpus_milli);
+    enum cgroup_choice choice = want->choice;
+    *ret_cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1, .oom_fd = -1};
+    if (choice == CGROUP_OFF || (want->memory == 0 && want->cpus_milli == 0))
+        return 0;
+    if (choice != CGROUP_ONLY_V1)
+        v2_make(ret_cg, want);
+    if (choice != CGROUP_ONLY_V2 && ret_cg->memory == CGROUP_NONE && want->memory != 0)
+        v1_make_memory(ret_cg, want);
+    if (choice != CGROUP_ONLY_V2 && ret_cg->cpu == CGROUP_NONE && want->cpus_milli != 0)
+        v1_make_cpu(ret_cg, want);
+    if (ret_cg->memory != CGROUP_NONE || want->memory == 0)
+        ret_cg->missing[0] = '\0';
+    else if (choice != CGROUP_AUTO) {
+        remove_dirs(ret_cg);
+        return error_set(err, ENOENT, "--cgroup: %s", ret_cg->missing);
+    }
     start_janitor(ret_cg);
+    return 0;
 }
 
-void cgroup_attach(const struct cgroup *cg, pid_t pid)
+void cgroup_attach(struct cgroup *cg, pid_t pid)
 {
     char text[32];
     (void)snprintf(text, sizeof(text), "%d", (int)pid);
-    if (cg->memory_dir[0] != '\0')
-        (void)write_file(cg->memory_dir, "cgroup.procs", text);
-    if (cg->cpu_dir[0] != '\0' && strcmp(cg->cpu_dir, cg->memory_dir) != 0)
-        (void)write_file(cg->cpu_dir, "cgroup.procs", text);
-}
-
-void cgroup_kill(const struct cgroup *cg)
-{
-    if (cg->memory == CGROUP_V2 || cg->cpu == CGROUP_V2)
-        (void)write_file(cg->cpu_dir, "cgroup.kill", "1");
+    bool one = strcmp(cg->cpu_dir, cg->memory_dir) == 0;
+    int r = cg->memory_dir[0] != '\0' ? write_file(cg->memory_dir, "cgroup.procs", text) : 0;
+    if (r < 0) {
+        missing(cg, "%s cannot be joined (%s)", cg->memory_dir, strerror(-r));
+        cg->memory = CGROUP_NONE;
+        if (one)
+            cg->cpu = CGROUP_NONE;
+    }
+    if (cg->cpu_dir[0] != '\0' && !one && write_file(cg->cpu_dir, "cgroup.procs", text) < 0)
+        cg->cpu = CGROUP_NONE;
 }
 
 bool cgroup_oom(const struct cgroup *cg)
@@ -315,5 +492,7 @@ void cgroup_remove(struct cgroup *cg)
     remove_dirs(cg);
     if (cg->janitor >= 0)
         (void)close(cg->janitor);
-    *cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1};
+    if (cg->oom_fd >= 0)
+        (void)close(cg->oom_fd);
+    *cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1, .oom_fd = -1};
 }

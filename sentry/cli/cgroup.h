@@ -1,7 +1,8 @@
 #pragma once
 /*
  * The cgroup of one run, made by the monitor: memory and CPU share, v2 where it has the
- * controllers, else v1, else nothing (and the report says which).
+ * controllers, else v1, else nothing (then sentry/cli/account.c bounds memory, and the report says
+ * which).
  */
 #include "lib/compiler.h"
 
@@ -15,18 +16,41 @@ enum cgroup_kind {
     CGROUP_V2
 };
 
+/* What `--cgroup` allows. */
+enum cgroup_choice {
+    CGROUP_AUTO,
+    CGROUP_ONLY_V1,
+    CGROUP_ONLY_V2,
+    CGROUP_OFF
+};
+
+struct cgroup_want {
+    uint64_t memory;     /* bytes, 0: none */
+    uint32_t cpus_milli; /* 0: none */
+    enum cgroup_choice choice;
+    const char *mount, *self; /* for tests: in the place of /sys/fs/cgroup, /proc/self/cgroup */
+};
+
 struct cgroup {
     enum cgroup_kind memory, cpu;
     char memory_dir[512], cpu_dir[512]; /* equal under v2 */
+    char freezer[512];                  /* v1: where a group could be made to freeze, or "" */
+    char missing[192];                  /* why there is no memory controller, in words, or "" */
     int janitor;                        /* pipe whose closing starts the janitor; -1: none */
+    int oom_fd;                         /* readable when memory ran out (v1), -1: none */
 };
 
-/* Makes the groups with these limits (0: none). Never fails because a controller is missing. */
-void cgroup_make(struct cgroup *ret_cg, uint64_t memory, uint32_t cpus_milli);
-/* pid 0: the calling process. */
-void cgroup_attach(const struct cgroup *cg, pid_t pid);
-/* Ends every process in it (cgroup.kill where there is v2). */
+/* Makes the groups. A missing controller is no error unless want->choice insists on it. */
+int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
+    MUST_CHECK;
+/* Puts a process in (0: the caller). What cannot be joined is given up: cg says afterwards what
+ * holds. */
+void cgroup_attach(struct cgroup *cg, pid_t pid);
+/* Ends every process in it at once, where the kernel can (v2). */
 void cgroup_kill(const struct cgroup *cg);
+/* v1, after the sandbox's own processes have ended: whoever still is in it is killed, frozen if
+ * need be. */
+void cgroup_sweep(const struct cgroup *cg);
 /* True when the limit of memory was hit and something was killed for it. */
 bool cgroup_oom(const struct cgroup *cg);
 /* Peak bytes; 0: unknown. */

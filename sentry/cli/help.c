@@ -33,6 +33,8 @@ static const char run_text[] =
     "  --timeout DUR        wall time limit (default 60s; 0: none)\n"
     "  --cpu-time DUR       CPU time limit (default 60s; 0: none)\n"
     "  --memory SIZE        memory limit (default 512M)\n"
+    "  --cpus N             CPU share (1.5: one and a half processors)\n"
+    "  --cgroup auto|v2|v1|none  what holds memory and CPU share (none: the monitor itself)\n"
     "  --pids N             tasks at once (default 256)\n"
     "  --files N            descriptors of a process (default 1024)\n"
     "  --file-size SIZE     size of one file (default 64M)\n"

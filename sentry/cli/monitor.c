@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 
 #include "lib/error.h"
+#include "sentry/cli/account.h"
 #include "sentry/cli/spawn.h"
 #include "sentry/cli/terminal.h"
 
@@ -48,6 +49,7 @@ struct run {
     struct monitor_result *res;
     struct sandbox sb;
     struct cgroup cg;
+    struct account acct; /* memory, where no cgroup holds it */
     struct terminal term;
     int gofer_fd; /* pidfd: the gofer's end ends the run */
     bool started, ended, wall_limit, gofer_dead, oom;
@@ -58,13 +60,14 @@ struct run {
 
 static int timeout_ms(const struct run *r)
 {
+    int look = account_timeout_ms(&r->acct);
     if (!r->started || r->deadline == 0)
-        return -1;
+        return look;
     uint64_t now = now_ns();
     if (now >= r->deadline)
         return 0;
-    uint64_t ms = (r->deadline - now + 999999) / 1000000;
-    return ms > 1000000000 ? 1000000000 : (int)ms;
+    uint64_t ms = MIN((r->deadline - now + 999999) / 1000000, 1000000000ull);
+    return look >= 0 ? MIN(look, (int)ms) : (int)ms;
 }
 
 static void note_created(struct run *r)
@@ -92,7 +95,8 @@ static bool receive(struct run *r)
 {
     struct boot_message m;
     ssize_t n = recv(r->sb.control, &m, sizeof(m), 0);
-    if (n < 0 && errno == EINTR)
+    /* One byte: memory wants to be looked at. */
+    if ((n < 0 && errno == EINTR) || n == 1)
         return true;
     if (n != (ssize_t)sizeof(m))
         return false;
@@ -111,11 +115,10 @@ static bool receive(struct run *r)
     return false;
 }
 
-/* The deadline has passed: the sentry may still say its counts, briefly. */
+/* A limit is crossed: the sentry may still say its counts, briefly. */
 static void ask_to_end(struct run *r)
 {
     struct pollfd p = {.fd = r->sb.control, .events = POLLIN};
-    r->wall_limit = true;
     (void)send(r->sb.control, "end", 3, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (poll(&p, 1, GRACE_MS) > 0)
         (void)receive(r);
@@ -124,10 +127,11 @@ static void ask_to_end(struct run *r)
 static void monitor_loop(struct run *r)
 {
     for (;;) {
-        struct pollfd p[3] = {{.fd = r->sb.control, .events = POLLIN},
+        struct pollfd p[4] = {{.fd = r->sb.control, .events = POLLIN},
                               {.fd = terminal_signal_fd(&r->term), .events = POLLIN},
-                              {.fd = r->gofer_fd, .events = POLLIN}};
-        int n = poll(p, 3, timeout_ms(r));
+                              {.fd = r->gofer_fd, .events = POLLIN},
+                              {.fd = r->cg.oom_fd, .events = POLLIN}};
+        int n = poll(p, 4, timeout_ms(r));
         if (n < 0 && errno != EINTR)
             return;
         if (n > 0 && p[1].revents != 0)
@@ -140,7 +144,13 @@ static void monitor_loop(struct run *r)
             r->gofer_dead = true;
             return;
         }
-        if (r->started && r->deadline != 0 && now_ns() >= r->deadline) {
+        if (n > 0 && p[3].revents != 0)
+            r->oom = true;
+        if (account_look(&r->acct, n > 0 && p[0].revents != 0))
+            r->oom = true;
+        if (r->started && r->deadline != 0 && now_ns() >= r->deadline)
+            r->wall_limit = true;
+        if (r->oom || r->wall_limit) {
             ask_to_end(r);
             return;
         }
@@ -153,7 +163,7 @@ static void monitor_loop(struct run *r)
 static enum verdict decide(const struct run *r)
 {
     if (r->oom)
-        return VERDICT_MEMORY_LIMIT;
+        return r->started ? VERDICT_MEMORY_LIMIT : VERDICT_START_FAILED;
     if (r->wall_limit)
         return VERDICT_WALL_LIMIT;
     if (!r->ended)
@@ -179,7 +189,8 @@ static int exit_code(const struct run *r, enum verdict v)
     case VERDICT_SIGNAL:
         return 128 + (r->last.status & 0x7f);
     case VERDICT_START_FAILED:
-        return r->last.status >= 125 && r->last.status <= 127 ? r->last.status : EXIT_START;
+        return !r->oom && r->last.status >= 125 && r->last.status <= 127 ? r->last.status
+                                                                         : EXIT_START;
     case VERDICT_NONE:
     case VERDICT_INTERNAL_ERROR:
         return EXIT_START;
@@ -241,7 +252,11 @@ static void describe(const struct run *r, enum verdict v)
                        (unsigned long long)l->output);
         break;
     case VERDICT_START_FAILED:
-        (void)snprintf(t, cap, "%s", r->last.text);
+        if (r->oom)
+            (void)snprintf(t, cap, "--memory: %llu bytes are too few to start (the least is %llu)",
+                           (unsigned long long)l->memory, (unsigned long long)BOOT_MEMORY_MIN);
+        else
+            (void)snprintf(t, cap, "%s", r->last.text);
         break;
     case VERDICT_NONE:
     case VERDICT_INTERNAL_ERROR:
@@ -288,9 +303,19 @@ static void start_failed(struct run *r, const struct error *err)
     finish(r);
 }
 
+/* The sentry could not say its last counts: those that it shared. */
+static void last_counts(struct run *r)
+{
+    const struct usage *u = &r->b->shared->usage;
+    r->last.cpu_ns = u->cpu_ns;
+    r->last.syscalls = u->syscalls;
+    r->last.pids_peak = (uint32_t)u->pids_peak;
+    r->last.disk_peak = u->disk_peak;
+}
+
 static void end_sandbox(struct run *r)
 {
-    bool waits = !r->ended && !r->wall_limit && !r->gofer_dead;
+    bool waits = !r->ended && !r->wall_limit && !r->oom && !r->gofer_dead;
     cgroup_kill(&r->cg);
     if (waits) {
         /* The socket closed first: the sentry is ending by itself. */
@@ -303,9 +328,12 @@ static void end_sandbox(struct run *r)
     if (r->hooks->ending != NULL)
         r->hooks->ending(r->hooks->ctx);
     sandbox_end(&r->sb, waits ? &ignored : &r->sentry_status);
+    cgroup_sweep(&r->cg);
     r->res->end_ns = now_ns();
-    r->oom = cgroup_oom(&r->cg);
-    r->res->memory_peak = cgroup_memory_peak(&r->cg);
+    if (!r->ended)
+        last_counts(r);
+    r->oom |= cgroup_oom(&r->cg);
+    r->res->memory_peak = r->acct.u != NULL ? r->acct.peak : cgroup_memory_peak(&r->cg);
 }
 
 static int start(struct run *r, struct error *err)
@@ -345,7 +373,7 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
                     .hooks = hooks != NULL ? hooks : &no_hooks,
                     .res = ret,
                     .sb = {.control = -1},
-                    .cg = {.janitor = -1},
+                    .cg = {.janitor = -1, .oom_fd = -1},
                     .term = {.fd = -1, .signal_fd = -1},
                     .gofer_fd = -1};
     struct error err;
@@ -358,6 +386,8 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
         return;
     }
     terminal_forward_size(&r.term, r.sb.control);
+    if (r.cg.memory == CGROUP_NONE && b->ncgroups == 0)
+        account_begin(&r.acct, &b->shared->usage, b->limits.memory, r.sb.sentry, r.sb.gofer);
     r.gofer_fd = (int)syscall(SYS_pidfd_open, r.sb.gofer, 0);
     monitor_loop(&r);
     if (r.gofer_fd >= 0)

@@ -23,6 +23,7 @@
 #include "lib/log.h"
 #include "lib/parse.h"
 #include "sentry/cli/boot.h"
+#include "sentry/cli/cgroup.h"
 #include "sentry/cli/policy.h"
 #include "sentry/cli/report.h"
 
@@ -151,7 +152,26 @@ static int opt_cpu_time(struct parse_state *st, const char *v, struct error *err
 
 static int opt_memory(struct parse_state *st, const char *v, struct error *err)
 {
-    return parse_size(v, &st->b->limits.memory, err);
+    int r = parse_size(v, &st->b->limits.memory, err);
+    if (r == 0 && st->b->limits.memory != 0 && st->b->limits.memory < BOOT_MEMORY_MIN)
+        return error_set(err, ERANGE, "at least %lluM (0: no limit)",
+                         (unsigned long long)(BOOT_MEMORY_MIN >> 20));
+    return r;
+}
+
+static int opt_cgroup(struct parse_state *st, const char *v, struct error *err)
+{
+    static const char *const words[] = {[CGROUP_AUTO] = "auto",
+                                        [CGROUP_ONLY_V1] = "v1",
+                                        [CGROUP_ONLY_V2] = "v2",
+                                        [CGROUP_OFF] = "none"};
+    for (uint32_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(v, words[i]) == 0) {
+            st->b->limits.cgroup = i;
+            return 0;
+        }
+    }
+    return error_set(err, EINVAL, "'%s': auto, v2, v1 or none", v);
 }
 
 static int opt_cpus(struct parse_state *st, const char *v, struct error *err)
@@ -278,6 +298,7 @@ static const struct option_row {
     {"timeout", VALUE_REQUIRED, opt_timeout},
     {"cpu-time", VALUE_REQUIRED, opt_cpu_time},
     {"memory", VALUE_REQUIRED, opt_memory},
+    {"cgroup", VALUE_REQUIRED, opt_cgroup},
     {"cpus", VALUE_REQUIRED, opt_cpus},
     {"pids", VALUE_REQUIRED, opt_pids},
     {"files", VALUE_REQUIRED, opt_files},

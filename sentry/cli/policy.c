@@ -40,7 +40,7 @@ static int read_scaled(const struct jsonx *at, uint64_t min, uint64_t max, uint6
     }
 LIMIT_READER(wall, wall_ns, 0, DAY_MS, MS)
 LIMIT_READER(cpu, cpu_ns, 0, DAY_MS, MS)
-LIMIT_READER(memory, memory, 16, 1ull << 24, MIB)
+LIMIT_READER(memory, memory, BOOT_MEMORY_MIN / MIB, 1ull << 24, MIB)
 LIMIT_READER(pids, pids, 1, 4096, 1)
 LIMIT_READER(files, files, 3, 1048576, 1)
 LIMIT_READER(file, file_size, 0, 1ull << 24, MIB)

@@ -20,8 +20,8 @@ enum {
 
 static int write_report(const struct boot *b, const struct monitor_result *res)
 {
-    static const char *const metrics[] = {"none", "cgroup1.max_usage", "cgroup2.peak"};
-    static const char *const enforcers[] = {"none", "cgroup1", "cgroup2"};
+    static const char *const metrics[] = {"sentry.committed", "cgroup1.max_usage", "cgroup2.peak"};
+    static const char *const enforcers[] = {"sentry", "cgroup1", "cgroup2"};
     struct error err;
     struct report rep = {
         .verdict = res->verdict,

@@ -266,6 +266,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     if (check_supported(b, &err) < 0)
         fail(EXIT_START, &err);
     prepare_outputs(b);
+    usage_share(&b->shared->usage, control);
     raise_file_limit();
     uint64_t now = host_clock_monotonic();
     start_platform(b, now, &plat);

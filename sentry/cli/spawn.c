@@ -67,7 +67,7 @@ static int gofer_path(char *buf, size_t cap)
 
 /* Into the run's own cgroup, or into those that the caller made. A group that cannot be entered is
  * the caller's mistake: he sees that it stays empty. */
-static void attach(const struct boot *b, const struct cgroup *cg, pid_t pid)
+static void attach(const struct boot *b, struct cgroup *cg, pid_t pid)
 {
     char path[PATH_MAX], text[32];
     cgroup_attach(cg, pid);
@@ -83,7 +83,7 @@ static void attach(const struct boot *b, const struct cgroup *cg, pid_t pid)
     }
 }
 
-NORETURN static void gofer_child(const struct boot *b, const struct cgroup *cg, int sock,
+NORETURN static void gofer_child(const struct boot *b, struct cgroup *cg, int sock,
                                  const char *path)
 {
     char roots[16];
@@ -119,7 +119,7 @@ NORETURN static void gofer_child(const struct boot *b, const struct cgroup *cg, 
     _exit(127);
 }
 
-static int gofer_start(const struct boot *b, const struct cgroup *cg, int sock, pid_t *ret_pid,
+static int gofer_start(const struct boot *b, struct cgroup *cg, int sock, pid_t *ret_pid,
                        struct error *err)
 {
     char path[PATH_MAX];
@@ -312,8 +312,13 @@ int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb,
     struct sockets s = {control_pair[1], gofer_pair[0]};
     int r = sentry_start(b, &s, &sb.sentry, &go, err);
     if (r == 0) {
+        const struct cgroup_want want = {.memory = b->limits.memory,
+                                         .cpus_milli = b->limits.cpus_milli,
+                                         .choice = (enum cgroup_choice)b->limits.cgroup};
         if (b->ncgroups == 0)
-            cgroup_make(ret_cg, b->limits.memory, b->limits.cpus_milli);
+            r = cgroup_make(ret_cg, &want, err);
+    }
+    if (r == 0) {
         attach(b, ret_cg, sb.sentry);
         if (write(go, "g", 1) != 1)
             r = error_set(err, EPIPE, "the sentry ended at once");

@@ -55,6 +55,13 @@ int64_t host_seek_data(int fd, uint64_t off);
 int64_t host_seek_hole(int fd, uint64_t off);
 uint64_t host_fd_blocks(int fd); /* 512-byte blocks */
 
+/* -- the monitor (host_monitor.c) ----------------------------------------------------------------
+ */
+void host_monitor_set(int fd);
+void host_monitor_wake(void);
+/* Asks for a look and waits until *looks, a word shared with the monitor, has changed. */
+void host_monitor_look(uint32_t *looks, uint64_t timeout_ns);
+
 /* -- time, randomness, strace --------------------------------------------------------------------
  */
 uint64_t host_clock_monotonic(void); /* ns, host's own */

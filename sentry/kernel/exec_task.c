@@ -22,6 +22,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/exec.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/usage.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
@@ -144,6 +145,7 @@ static void exec_commit(struct task *t, struct exec_image *img, struct exec_new 
         tg->cpu_dead += plat_ops->process_cputime(t->pth);
         futex_exit_robust(t);
         thread_group_kill_others(t);
+        usage_before_loss(t->mm->total);
         plat_ops->process_kill(t->pth);
         exec_become_leader(t);
         mm_put(t->mm);

@@ -18,6 +18,7 @@
 #include "sentry/kernel/ipc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/usage.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/strace.h"
@@ -224,8 +225,10 @@ void thread_group_exit(struct thread_group *tg, int status)
         release_user_words(t);
         any = t->pth;
     }
-    if (any != NULL)
+    if (any != NULL) {
+        usage_before_loss(usage_now()->touchable);
         plat_ops->process_kill(any);
+    }
     list_for_each_entry_safe (t, tmp, &tg->threads, group_link) {
         t->exit_code = status;
         if (t->pth != NULL) {

@@ -10,6 +10,7 @@
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
+#include "sentry/kernel/usage.h"
 
 enum {
     LOOK_MIN_NS = 2000000
@@ -31,6 +32,7 @@ uint64_t kernel_cputime(void)
         if (!tg->zombie)
             sum += thread_group_cputime(tg);
     }
+    usage_now()->cpu_ns = sum;
     return sum;
 }
 

@@ -10,6 +10,7 @@
 #include "sentry/host/host.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/usage.h"
 #include "sentry/sys/strace.h"
 
 /* Host descriptors are looked at at least once in this many events, however busy the gate is. */
@@ -40,6 +41,7 @@ void kernel_run(void)
             busy = 0;
         }
         dispatch_run_queue();
+        usage_publish();
     }
     if (kernel.strace)
         strace_finish();

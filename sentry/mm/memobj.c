@@ -6,7 +6,7 @@
  *
  * Accounting: every allocated page is charged before it exists. A mapped memfd gets pages behind
  * our back, when a guest touches them; the next operation on the object charges those too
- * (settle), and the cgroup bounds them meanwhile.
+ * (settle), and the cgroup, or the monitor (usage.h), bounds them meanwhile.
  *
  * Guest memory is reached through a bounce buffer, one copy for up to BOUNCE bytes whatever the
  * number of pages; there is one buffer because there is one kernel thread and no copy nests.
@@ -20,8 +20,10 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/checked.h"
+#include "lib/list.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/usage.h"
 #include "sentry/mm/usercopy.h"
 
 enum {
@@ -42,6 +44,8 @@ struct memobj {
     int fd; /* -1: heap pages */
     uint64_t size;
     uint64_t charged;           /* bytes */
+    uint64_t counted;           /* bytes of the memfd that usage_files knows of */
+    struct list_head mapped;    /* in mapped_objects once a guest may have mapped it */
     struct memobj_quota *quota; /* counted, or NULL */
     struct chunk **chunks;      /* by index */
     uint32_t nchunks, cap;
@@ -49,6 +53,7 @@ struct memobj {
 };
 
 static uint8_t bounce[BOUNCE];
+static struct list_head mapped_objects = {&mapped_objects, &mapped_objects};
 
 /* -- budgets --------------------------------------------------------------------------------- */
 
@@ -108,6 +113,8 @@ static void settle(struct memobj *o)
 {
     uint64_t real = host_fd_blocks(o->fd) * 512;
 
+    usage_files((int64_t)(real - o->counted));
+    o->counted = real;
     if (real < o->charged) {
         uncharge(o, o->charged - real);
     } else if (real > o->charged) {
@@ -264,6 +271,7 @@ int memobj_new_in(struct memobj_quota *q, uint64_t size, struct memobj **ret_obj
         return -ENOMEM;
     o->ref = 1;
     o->fd = -1;
+    list_init(&o->mapped);
     o->size = size;
     o->quota = q;
     if (q)
@@ -291,6 +299,8 @@ void memobj_put(struct memobj *o)
     KASSERT(o->ref > 0);
     if (--o->ref > 0)
         return;
+    list_del_init(&o->mapped);
+    usage_files(-(int64_t)o->counted);
     if (o->fd >= 0)
         host_close(o->fd);
     pages_free(o, 0, UINT64_MAX);
@@ -375,9 +385,23 @@ int memobj_host_fd(struct memobj *o, int *ret_fd)
 {
     int r = to_memfd(o);
 
-    if (r == 0)
-        *ret_fd = o->fd;
-    return r;
+    if (r < 0)
+        return r;
+    if (list_empty(&o->mapped)) {
+        list_add_tail(&mapped_objects, &o->mapped);
+        usage_watch_files();
+    }
+    *ret_fd = o->fd;
+    return 0;
+}
+
+bool memobj_settle_mapped(void)
+{
+    struct memobj *o;
+
+    list_for_each_entry (o, &mapped_objects, mapped)
+        settle(o);
+    return !list_empty(&mapped_objects);
 }
 
 /* -- size and holes -------------------------------------------------------------------------- */

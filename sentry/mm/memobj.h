@@ -46,3 +46,5 @@ int64_t memobj_seek_hole(struct memobj *o, uint64_t pos) MUST_CHECK;
 /* The host descriptor for a mapping (borrowed, valid while a reference is held); converts to a
  * memfd. */
 int memobj_host_fd(struct memobj *o, int *ret_fd) MUST_CHECK;
+/* Charges what guests have touched through mappings meanwhile; false when nothing is mapped. */
+bool memobj_settle_mapped(void);

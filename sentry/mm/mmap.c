@@ -15,6 +15,7 @@
 #include "sentry/fs/file.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
+#include "sentry/kernel/usage.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/mm_ops.h"
@@ -158,7 +159,8 @@ static int check_limits(const struct task *t, struct mm *mm, uint64_t addr, uint
     uint64_t max = task_rlimit(t, LX_RLIMIT_AS)->rlim_cur, total;
     if (!checked_add(mm->total - charged_in(mm, addr, addr + len), len, &total) || total > max)
         return -ENOMEM;
-    bool commits = (a->flags & LX_MAP_TYPE) == LX_MAP_PRIVATE && (a->prot & LX_PROT_WRITE) &&
+    bool private = (a->flags & LX_MAP_TYPE) == LX_MAP_PRIVATE;
+    bool commits = (private ? (a->prot & LX_PROT_WRITE) != 0 : a->file == NULL) &&
                    !(a->flags & LX_MAP_NORESERVE);
     return commits && len > mm_commit_max() ? -ENOMEM : 0;
 }
@@ -324,9 +326,11 @@ int mm_unmap_prepare(struct mm *mm, uint64_t addr, uint64_t len, uint64_t *ret_e
     if (vma_overlaps_special(mm, addr, end))
         return -EINVAL;
     int r = prepare_range(mm, addr, end);
-    if (r == 0)
-        *ret_end = end;
-    return r;
+    if (r < 0)
+        return r;
+    usage_before_loss(end - addr);
+    *ret_end = end;
+    return 0;
 }
 
 int mm_munmap(struct task *t, struct mm *mm, uint64_t addr, uint64_t len)

@@ -9,6 +9,7 @@
 
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
+#include "sentry/kernel/usage.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/mm_ops.h"
 #include "sentry/mm/vma_tree.h"
@@ -26,6 +27,17 @@ static int may_protect(const struct vma *v, uint64_t prot)
         (v->file->path.mnt->flags & MOUNT_NOEXEC))
         return -EACCES;
     return 0;
+}
+
+/* Private memory that becomes writable is asked for now, as by mmap. */
+static uint64_t commits(struct mm *mm, uint64_t addr, uint64_t end)
+{
+    uint64_t n = 0;
+    for (struct vma *v = mm_find(mm, addr); v != NULL && v->start < end; v = vma_next(v)) {
+        if (!(v->flags & (VMA_SHARED | VMA_NORESERVE)) && !(v->prot & LX_PROT_WRITE))
+            n += MIN(v->end, end) - MAX(v->start, addr);
+    }
+    return n;
 }
 
 int mm_protect(struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot)
@@ -46,13 +58,15 @@ int mm_protect(struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot)
         if (r < 0)
             return r;
     }
+    if ((prot & LX_PROT_WRITE) && commits(mm, addr, end) > mm_commit_max())
+        return -ENOMEM;
     r = vma_split_at(mm, addr);
     if (r == 0)
         r = vma_split_at(mm, end);
     if (r < 0)
         return r;
     for (struct vma *v = mm_find(mm, addr); v != NULL && v->start < end; v = vma_next(v))
-        v->prot = prot & 7;
+        vma_set_prot(mm, v, prot & 7);
     vma_merge_range(mm, addr, end);
     return 0;
 }
@@ -145,6 +159,7 @@ int mm_advise(struct mm *mm, uint64_t addr, uint64_t len, int advice, bool *ret_
     case LX_MADV_FREE:
         if (any_locked(mm, addr, end))
             return -EINVAL;
+        usage_before_loss(end - addr);
         FALLTHROUGH;
     case LX_MADV_HUGEPAGE:
     case LX_MADV_NOHUGEPAGE:

@@ -17,6 +17,7 @@
 #include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/usage.h"
 #include "sentry/mm/memobj.h"
 
 static struct vma *vma_of(struct rb_node *n)
@@ -94,12 +95,16 @@ static void account(struct mm *mm, const struct vma *v)
 {
     mm->total += vma_charge(v);
     mm->locked += v->flags & VMA_LOCKED ? v->end - v->start : 0;
+    if (v->flags & VMA_TOUCHABLE)
+        usage_touchable((int64_t)(v->end - v->start));
 }
 
 static void unaccount(struct mm *mm, const struct vma *v)
 {
     mm->total -= vma_charge(v);
     mm->locked -= v->flags & VMA_LOCKED ? v->end - v->start : 0;
+    if (v->flags & VMA_TOUCHABLE)
+        usage_touchable(-(int64_t)(v->end - v->start));
 }
 
 static void set_end(struct mm *mm, struct vma *v, uint64_t end)
@@ -115,6 +120,13 @@ void vma_set_flags(struct mm *mm, struct vma *v, uint32_t flags)
     unaccount(mm, v);
     v->flags = flags;
     account(mm, v);
+}
+
+void vma_set_prot(struct mm *mm, struct vma *v, uint64_t prot)
+{
+    v->prot = prot;
+    if (prot != LX_PROT_NONE && !(v->flags & VMA_TOUCHABLE))
+        vma_set_flags(mm, v, v->flags | VMA_TOUCHABLE);
 }
 
 static void link_vma(struct mm *mm, struct vma *v)
@@ -159,6 +171,8 @@ static int new_vma(struct mm *mm, uint64_t start, uint64_t end, const struct vma
     v->end = end;
     v->prot = attr->prot;
     v->flags = attr->flags;
+    if (v->prot != LX_PROT_NONE && !(v->flags & VMA_SPECIAL))
+        v->flags |= VMA_TOUCHABLE;
     v->file = attr->file != NULL ? file_get(attr->file) : NULL;
     v->obj = attr->obj != NULL ? memobj_get(attr->obj) : NULL;
     v->offset = attr->offset;
@@ -178,7 +192,8 @@ static struct vma_attr attr_at(const struct vma *v, uint64_t addr)
 /* b begins where a ends and continues it. */
 static bool mergeable(const struct vma *a, const struct vma *b)
 {
-    if (a->end != b->start || a->prot != b->prot || a->flags != b->flags || a->file != b->file ||
+    if (a->end != b->start || a->prot != b->prot ||
+        ((a->flags ^ b->flags) & ~(uint32_t)VMA_TOUCHABLE) != 0 || a->file != b->file ||
         a->obj != b->obj || a->name != b->name || (a->flags & (VMA_SPECIAL | VMA_STACK)))
         return false;
     if (a->file != NULL || a->obj != NULL)
@@ -193,8 +208,11 @@ static bool merge_next(struct mm *mm, struct vma *v)
     if (n == NULL || !mergeable(v, n))
         return false;
     uint64_t end = n->end;
+    uint32_t flags = v->flags | n->flags;
     free_vma(mm, n);
     set_end(mm, v, end);
+    if (v->flags != flags)
+        vma_set_flags(mm, v, flags);
     return true;
 }
 

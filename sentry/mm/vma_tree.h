@@ -18,6 +18,7 @@ enum {
 void vma_tree_init(struct mm *mm);
 /* Changes the flags of a linked vma and the sums that depend on them. */
 void vma_set_flags(struct mm *mm, struct vma *v, uint32_t flags);
+void vma_set_prot(struct mm *mm, struct vma *v, uint64_t prot);
 /* Bytes of v that count in mm->total. */
 uint64_t vma_charge(const struct vma *v);
 

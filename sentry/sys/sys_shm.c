@@ -17,6 +17,7 @@
 #include "sentry/kernel/task.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/mm.h"
+#include "sentry/mm/mm_ops.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
@@ -105,6 +106,8 @@ struct sys_res sys_shmget(struct task *t, const struct sys_args *a)
         return sys_ret(r);
     if (size == 0 || size > (1ull << 40) || (flags & LX_SHM_HUGETLB))
         return sys_ret(-EINVAL);
+    if (size > mm_commit_max() && !(flags & LX_SHM_NORESERVE))
+        return sys_ret(-ENOMEM);
     if (limit_charge(LIMIT_IPC, 1) < 0)
         return sys_ret(-ENOSPC);
     struct shm_segment *s = kalloc(sizeof(*s));

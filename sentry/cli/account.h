@@ -1,0 +1,33 @@
+#pragma once
+/*
+ * The memory limit without a cgroup: the monitor reads from /proc what the processes of the sandbox
+ * have resident, as often as the distance to the limit asks for.
+ */
+#include "lib/compiler.h"
+
+#include <sys/types.h>
+
+struct usage;
+
+struct account {
+    struct usage *u; /* shared with the sentry; NULL: not in use */
+    uint64_t limit;  /* bytes */
+    pid_t sentry, gofer, init;
+    uint64_t next_ns; /* CLOCK_MONOTONIC of the next look */
+    uint64_t used, peak;
+};
+
+/* The processes exist; guests do not run yet. */
+void account_begin(struct account *a, struct usage *u, uint64_t limit, pid_t sentry, pid_t gofer);
+/* ms until the next look, -1: never. */
+int account_timeout_ms(const struct account *a);
+/* Looks if it is time to, or if the sentry asked (woken). True: the limit is crossed. */
+bool account_look(struct account *a, bool woken);
+
+/* For tests: the sum and what it is made of, from a directory in the place of /proc. */
+struct account_sum {
+    uint64_t anon, shmem, tables, swap; /* bytes of guests, sentry and gofer */
+    uint32_t processes;
+    bool failed; /* the kernel does not list children: nothing is known of guests */
+};
+void account_read(int proc, pid_t sentry, pid_t gofer, bool exact, struct account_sum *ret_sum);
