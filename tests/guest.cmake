@@ -35,6 +35,14 @@ function(guest_test variant name label timeout)
     ENVIRONMENT "GUEST_BUILD=${guest_dir};GUEST_ROOT=${guest_root};GUEST_TIMEOUT=${inner};SENTRY=${PROJECT_BINARY_DIR}/bin/sentry")
 endfunction()
 
+# A static program once more in chaos mode (debug builds): blocked calls are woken at random.
+function(guest_chaos_test name)
+  add_test(NAME guest/${name}/chaos COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/guest/run.sh" ${name} static)
+  set_tests_properties(guest/${name}/chaos PROPERTIES LABELS guest TIMEOUT 60
+    FIXTURES_REQUIRED guest_root
+    ENVIRONMENT "SENTRY_CHAOS=wake;GUEST_BUILD=${guest_dir};GUEST_ROOT=${guest_root};GUEST_TIMEOUT=50;SENTRY=${PROJECT_BINARY_DIR}/bin/sentry")
+endfunction()
+
 if(guest_files OR stress_files)
   foreach(file ${guest_files} ${stress_files})
     get_filename_component(name "${file}" NAME_WE)
@@ -47,6 +55,9 @@ if(guest_files OR stress_files)
     file(STRINGS "${file}" first LIMIT_COUNT 1)
     guest_build(static ${name} "${file}" "${CMAKE_C_COMPILER}" -static)
     guest_test(static ${name} ${label} ${timeout})
+    if(label STREQUAL guest)
+      guest_chaos_test(${name})
+    endif()
     guest_build(dynamic ${name} "${file}" "${CMAKE_C_COMPILER}")
     guest_test(dynamic ${name} ${label} ${timeout})
     if(MUSL_GCC AND NOT first MATCHES "glibc-only")

@@ -275,6 +275,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
         fail(EXIT_START, &err);
     kernel.boot_monotonic = now;
     kernel.strace = b->strace;
+    kernel.chaos = SENTRY_DEBUG && getenv("SENTRY_CHAOS") != NULL;
     (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
     if (b->domainname != NULL)
         (void)snprintf(kernel.domainname, sizeof(kernel.domainname), "%s", b->domainname);

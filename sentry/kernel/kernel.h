@@ -39,6 +39,7 @@ struct kernel {
     int exit_status;           /* wait status of init */
     const char *fatal;         /* internal-error text, or NULL */
     bool strace;
+    bool chaos; /* debug builds: blocked calls are woken at random (docs/debugging.md) */
     uint64_t nsyscalls;
     uint32_t unsupported[512]; /* refused calls by number, for the report */
     bool end_on_pids;          /* crossing the task limit ends the run (else EAGAIN) */

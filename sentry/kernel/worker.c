@@ -10,6 +10,7 @@
 #include "sentry/host/host.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/task.h"
 #include "sentry/kernel/usage.h"
 #include "sentry/sys/strace.h"
 
@@ -23,6 +24,26 @@ static void set_timer(void)
 {
     uint64_t at = timer_next_expiry();
     host_timer_set(at > UINT64_MAX / 2 ? 0 : MAX(at + kernel.boot_monotonic, 1ull));
+}
+
+/*
+ * Chaos mode: a quarter of all blocked calls is woken for no reason after each event. A handler
+ * that cannot bear that has an effect before it blocks, or forgets what it waited for.
+ */
+static void chaos_wake(void)
+{
+    static uint32_t seed = 2463534242u;
+    struct thread_group *g;
+    struct task *t;
+    list_for_each_entry (g, &kernel.groups, all_link) {
+        list_for_each_entry (t, &g->threads, group_link) {
+            seed ^= seed << 13;
+            seed ^= seed >> 17;
+            seed ^= seed << 5;
+            if (seed % 4 == 0)
+                task_wake(t);
+        }
+    }
 }
 
 void kernel_run(void)
@@ -40,6 +61,8 @@ void kernel_run(void)
             host_poll_dispatch();
             busy = 0;
         }
+        if (SENTRY_DEBUG && kernel.chaos)
+            chaos_wake();
         dispatch_run_queue();
         usage_publish();
     }
