@@ -453,20 +453,87 @@ int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct er
     return 0;
 }
 
-void cgroup_attach(struct cgroup *cg, pid_t pid)
+/* -- getting in
+ * ---------------------------------------------------------------------------------------------- */
+
+int cgroup_birthplace(const struct cgroup *cg)
 {
-    char text[32];
-    (void)snprintf(text, sizeof(text), "%d", (int)pid);
-    bool one = strcmp(cg->cpu_dir, cg->memory_dir) == 0;
-    int r = cg->memory_dir[0] != '\0' ? write_file(cg->memory_dir, "cgroup.procs", text) : 0;
-    if (r < 0) {
-        missing(cg, "%s cannot be joined (%s)", cg->memory_dir, strerror(-r));
+    if (cg->memory != CGROUP_V2 && cg->cpu != CGROUP_V2)
+        return -1;
+    return open(cg->memory == CGROUP_V2 ? cg->memory_dir : cg->cpu_dir,
+                O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* v1 has a file for single threads, which does not lock every fork and exit of the host. */
+void cgroup_entry_add(struct cgroup_entry *e, const char *dir)
+{
+    static const char *const names[] = {"tasks", "cgroup.procs"};
+    char path[640];
+    int fd = -1;
+    if (e->n == CGROUP_ENTRIES)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(names) && fd < 0; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    }
+    e->errors[e->n] = fd < 0 ? errno : 0;
+    e->fds[e->n++] = fd;
+}
+
+static bool one_group(const struct cgroup *cg)
+{
+    return strcmp(cg->cpu_dir, cg->memory_dir) == 0;
+}
+
+/* Which of the two groups have an entry, in the order of their entries. */
+static bool memory_entry(const struct cgroup *cg, bool born)
+{
+    return cg->memory_dir[0] != '\0' && !(born && cg->memory == CGROUP_V2);
+}
+
+static bool cpu_entry(const struct cgroup *cg, bool born)
+{
+    return cg->cpu_dir[0] != '\0' && !one_group(cg) && !(born && cg->cpu == CGROUP_V2);
+}
+
+void cgroup_entry_open(const struct cgroup *cg, bool born, struct cgroup_entry *ret_e)
+{
+    ret_e->n = 0;
+    if (memory_entry(cg, born))
+        cgroup_entry_add(ret_e, cg->memory_dir);
+    if (cpu_entry(cg, born))
+        cgroup_entry_add(ret_e, cg->cpu_dir);
+}
+
+void cgroup_enter(struct cgroup_entry *e)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        if (e->fds[i] >= 0)
+            e->errors[i] = write(e->fds[i], "0", 1) == 1 ? 0 : errno;
+    }
+}
+
+void cgroup_entered(struct cgroup *cg, bool born, const struct cgroup_entry *e)
+{
+    size_t i = 0;
+    bool has_memory = memory_entry(cg, born), has_cpu = cpu_entry(cg, born);
+    if (has_memory && e->errors[i++] != 0) {
+        missing(cg, "%s cannot be joined (%s)", cg->memory_dir, strerror(e->errors[0]));
         cg->memory = CGROUP_NONE;
-        if (one)
+        if (one_group(cg))
             cg->cpu = CGROUP_NONE;
     }
-    if (cg->cpu_dir[0] != '\0' && !one && write_file(cg->cpu_dir, "cgroup.procs", text) < 0)
+    if (has_cpu && e->errors[i] != 0)
         cg->cpu = CGROUP_NONE;
+}
+
+void cgroup_entry_done(struct cgroup_entry *e)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        if (e->fds[i] >= 0)
+            (void)close(e->fds[i]);
+    }
+    e->n = 0;
 }
 
 bool cgroup_oom(const struct cgroup *cg)

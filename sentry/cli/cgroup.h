@@ -43,9 +43,32 @@ struct cgroup {
 /* Makes the groups. A missing controller is no error unless want->choice insists on it. */
 int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
     MUST_CHECK;
-/* Puts a process in (0: the caller). What cannot be joined is given up: cg says afterwards what
- * holds. */
-void cgroup_attach(struct cgroup *cg, pid_t pid);
+
+/*
+ * How a process gets in: under v2 it is best born there (clone3(2), CLONE_INTO_CGROUP), else it
+ * writes "0" into a file of the group itself. Writing the number of another process would do too,
+ * but makes the host wait for an RCU grace period, longer than everything else in a start.
+ */
+enum {
+    CGROUP_ENTRIES = 16
+};
+struct cgroup_entry {
+    int fds[CGROUP_ENTRIES];    /* to write into; owned; -1: could not be opened */
+    int errors[CGROUP_ENTRIES]; /* errno of each, 0: entered */
+    size_t n;
+};
+/* The directory to be born in, O_PATH, the caller's to close; -1: none. */
+int cgroup_birthplace(const struct cgroup *cg);
+/* Adds the groups of cg, but for one that the process was born in. */
+void cgroup_entry_open(const struct cgroup *cg, bool born, struct cgroup_entry *ret_e);
+/* Adds a directory that the caller made (OCI). */
+void cgroup_entry_add(struct cgroup_entry *e, const char *dir);
+/* The calling process, of one thread, enters. Signal safe. */
+void cgroup_enter(struct cgroup_entry *e);
+/* With the errors of the process that entered: what it could not join is given up, cg says
+ * afterwards what holds. */
+void cgroup_entered(struct cgroup *cg, bool born, const struct cgroup_entry *e);
+void cgroup_entry_done(struct cgroup_entry *e);
 /* Ends every process in it at once, where the kernel can (v2). */
 void cgroup_kill(const struct cgroup *cg);
 /* v1, after the sandbox's own processes have ended: whoever still is in it is killed, frozen if

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -32,6 +33,7 @@
 #include <sys/wait.h>
 
 #include "lib/error.h"
+#include "lib/fdio.h"
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cgroup.h"
@@ -49,6 +51,38 @@ enum {
     HIGH_UID_COUNT = 0x0ffffff
 };
 
+/* The cgroups that both processes go into. */
+struct groups {
+    struct cgroup *cg;
+    int birthplace; /* directory of the v2 group that processes are born in, -1: none */
+    struct cgroup_entry entry;
+};
+
+/* A fork in new namespaces and in the birthplace. Where the host refuses the latter there is none
+ * from then on. */
+static pid_t fork_into(uint64_t flags, struct groups *g)
+{
+    struct clone_args args = {.flags = (__u64)flags, .exit_signal = SIGCHLD};
+    if (g->birthplace >= 0) {
+        args.flags |= (__u64)CLONE_INTO_CGROUP;
+        args.cgroup = (__u64)g->birthplace;
+        pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+        if (pid >= 0)
+            return pid;
+        (void)close(g->birthplace);
+        g->birthplace = -1;
+    }
+    return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static int groups_make(const struct boot *b, struct groups *g, struct error *err)
+{
+    const struct cgroup_want want = {.memory = b->limits.memory,
+                                     .cpus_milli = b->limits.cpus_milli,
+                                     .choice = (enum cgroup_choice)b->limits.cgroup};
+    return b->ncgroups == 0 ? cgroup_make(g->cg, &want, err) : 0;
+}
+
 /* -- gofer
  * ------------------------------------------------------------------------------------------- */
 
@@ -65,25 +99,7 @@ static int gofer_path(char *buf, size_t cap)
     return 0;
 }
 
-/* Into the run's own cgroup, or into those that the caller made. A group that cannot be entered is
- * the caller's mistake: he sees that it stays empty. */
-static void attach(const struct boot *b, struct cgroup *cg, pid_t pid)
-{
-    char path[PATH_MAX], text[32];
-    cgroup_attach(cg, pid);
-    int len = snprintf(text, sizeof(text), "%d", (int)pid);
-    for (size_t i = 0; i < b->ncgroups; i++) {
-        (void)snprintf(path, sizeof(path), "%s/cgroup.procs", b->cgroups[i]);
-        int fd = open(path, O_WRONLY | O_CLOEXEC);
-        if (fd < 0)
-            continue;
-        if (write(fd, text, (size_t)len) != len)
-            LOG_W(CH_CLI, "%s: %s", path, strerror(errno));
-        (void)close(fd);
-    }
-}
-
-NORETURN static void gofer_child(const struct boot *b, struct cgroup *cg, int sock,
+NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e, int sock,
                                  const char *path)
 {
     char roots[16];
@@ -91,7 +107,7 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup *cg, int so
     size_t n = 0;
 
     /* Before it makes a process. */
-    attach(b, cg, 0);
+    cgroup_enter(e);
     /* First out of the way of the fixed numbers, then into place. */
     fds[n++] = fcntl(b->image_fd, F_DUPFD_CLOEXEC, FD_SHIFT);
     fds[n++] = fcntl(sock, F_DUPFD_CLOEXEC, FD_SHIFT);
@@ -119,7 +135,7 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup *cg, int so
     _exit(127);
 }
 
-static int gofer_start(const struct boot *b, struct cgroup *cg, int sock, pid_t *ret_pid,
+static int gofer_start(const struct boot *b, struct groups *g, int sock, pid_t *ret_pid,
                        struct error *err)
 {
     char path[PATH_MAX];
@@ -128,11 +144,11 @@ static int gofer_start(const struct boot *b, struct cgroup *cg, int sock, pid_t 
         return error_errno(err, -r, "finding sentry-gofer");
     if (access(path, X_OK) < 0)
         return error_errno(err, errno, "%s", path);
-    pid_t pid = fork();
+    pid_t pid = fork_into(0, g);
     if (pid < 0)
         return error_errno(err, errno, "fork");
     if (pid == 0)
-        gofer_child(b, cg, sock, path);
+        gofer_child(b, &g->entry, sock, path);
     *ret_pid = pid;
     return 0;
 }
@@ -174,13 +190,26 @@ static int write_maps(pid_t pid, struct error *err)
     return r < 0 ? error_errno(err, -r, "mapping the user of the sandbox") : 0;
 }
 
+/* What the monitor's word to go on brings are files of the groups to enter. */
+static int sentry_enter_groups(int go)
+{
+    struct cgroup_entry e = {0};
+    char byte;
+    if (fd_recv(go, &byte, 1, e.fds, CGROUP_ENTRIES, &e.n, 0) != 1)
+        return -EPIPE;
+    cgroup_enter(&e);
+    ssize_t size = (ssize_t)(MAX(e.n, 1ul) * sizeof(e.errors[0]));
+    int r = send(go, e.errors, (size_t)size, MSG_NOSIGNAL) == size ? 0 : -EPIPE;
+    cgroup_entry_done(&e);
+    return r;
+}
+
 /* The cgroup namespace comes last: its root is the group that the monitor has chosen by then. */
 static int sentry_settle(int go, struct error *err)
 {
-    char byte;
     if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
         return error_errno(err, errno, "new mount, net, ipc and uts namespaces");
-    if (read(go, &byte, 1) != 1)
+    if (sentry_enter_groups(go) < 0)
         return error_set(err, EPIPE, "the monitor has gone");
     (void)close(go);
     if (unshare(CLONE_NEWCGROUP) < 0)
@@ -192,11 +221,6 @@ static int sentry_settle(int go, struct error *err)
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return error_errno(err, errno, "private mounts");
     return 0;
-}
-
-static pid_t fork_into(unsigned long flags)
-{
-    return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
 struct sockets {
@@ -245,14 +269,14 @@ NORETURN static void sentry_child(struct boot *b, int go, const struct sockets *
     sentry_main(b, s->control, s->gofer);
 }
 
-/* It waits for a byte on *ret_go. */
-static int sentry_start(struct boot *b, const struct sockets *s, pid_t *ret_pid, int *ret_go,
-                        struct error *err)
+/* It waits for a word on *ret_go. */
+static int sentry_start(struct boot *b, struct groups *g, const struct sockets *s, pid_t *ret_pid,
+                        int *ret_go, struct error *err)
 {
     int go[2];
-    if (pipe2(go, O_CLOEXEC) < 0)
-        return error_errno(err, errno, "pipe");
-    pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, go) < 0)
+        return error_errno(err, errno, "socketpair");
+    pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID, g);
     if (pid == 0)
         sentry_child(b, go[0], s);
     int r = pid < 0 ? error_errno(err, errno, "new user and pid namespaces") : 0;
@@ -262,6 +286,31 @@ static int sentry_start(struct boot *b, const struct sockets *s, pid_t *ret_pid,
     *ret_pid = MAX(pid, 0);
     *ret_go = go[1];
     return r;
+}
+
+static int sentry_go(int go, const struct cgroup_entry *e, struct error *err)
+{
+    int fds[CGROUP_ENTRIES];
+    size_t n = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        if (e->fds[i] >= 0)
+            fds[n++] = e->fds[i];
+    }
+    if (fd_send(go, "g", 1, fds, n, MSG_NOSIGNAL) != 1)
+        return error_set(err, EPIPE, "the sentry ended at once");
+    return 0;
+}
+
+/* How its entry into the groups went. An end of the sentry is seen elsewhere. */
+static void sentry_entered(int go, struct cgroup_entry *e)
+{
+    int errors[CGROUP_ENTRIES] = {0};
+    if (recv(go, errors, sizeof(errors), 0) <= 0)
+        return;
+    for (size_t i = 0, n = 0; i < e->n; i++) {
+        if (e->fds[i] >= 0)
+            e->errors[i] = errors[n++];
+    }
 }
 
 /* -- both
@@ -295,10 +344,42 @@ void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
     *sb = (struct sandbox){.control = -1};
 }
 
+/* Sentry first: while it makes its namespaces, the rest is done. */
+static int start_both(struct boot *b, struct groups *g, int gofer_sock, const struct sockets *s,
+                      struct sandbox *sb, struct error *err)
+{
+    /* On a host with v2 processes are born in the group, so it has to exist before. */
+    bool early = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+    int go = -1, r = early ? groups_make(b, g, err) : 0;
+    if (r == 0 && early)
+        g->birthplace = cgroup_birthplace(g->cg);
+    if (r == 0)
+        r = sentry_start(b, g, s, &sb->sentry, &go, err);
+    if (r == 0 && !early)
+        r = groups_make(b, g, err);
+    bool born = g->birthplace >= 0;
+    if (r == 0) {
+        cgroup_entry_open(g->cg, born, &g->entry);
+        for (size_t i = 0; i < b->ncgroups; i++)
+            cgroup_entry_add(&g->entry, b->cgroups[i]);
+        r = sentry_go(go, &g->entry, err);
+    }
+    if (r == 0)
+        r = gofer_start(b, g, gofer_sock, &sb->gofer, err);
+    if (r == 0) {
+        sentry_entered(go, &g->entry);
+        cgroup_entered(g->cg, born, &g->entry);
+    }
+    if (go >= 0)
+        (void)close(go);
+    return r;
+}
+
 int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb, struct error *err)
 {
     struct sandbox sb = {.control = -1};
-    int gofer_pair[2], control_pair[2], status, go = -1;
+    struct groups g = {.cg = ret_cg, .birthplace = -1};
+    int gofer_pair[2], control_pair[2], status;
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gofer_pair) < 0)
         return error_errno(err, errno, "socketpair");
@@ -310,23 +391,9 @@ int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb,
     }
     sb.control = control_pair[0];
     struct sockets s = {control_pair[1], gofer_pair[0]};
-    int r = sentry_start(b, &s, &sb.sentry, &go, err);
-    if (r == 0) {
-        const struct cgroup_want want = {.memory = b->limits.memory,
-                                         .cpus_milli = b->limits.cpus_milli,
-                                         .choice = (enum cgroup_choice)b->limits.cgroup};
-        if (b->ncgroups == 0)
-            r = cgroup_make(ret_cg, &want, err);
-    }
-    if (r == 0) {
-        attach(b, ret_cg, sb.sentry);
-        if (write(go, "g", 1) != 1)
-            r = error_set(err, EPIPE, "the sentry ended at once");
-    }
-    if (go >= 0)
-        (void)close(go);
-    if (r == 0)
-        r = gofer_start(b, ret_cg, gofer_pair[1], &sb.gofer, err);
+    int r = start_both(b, &g, gofer_pair[1], &s, &sb, err);
+    cgroup_entry_done(&g.entry);
+    fd_close(g.birthplace);
     (void)close(gofer_pair[1]);
     (void)close(gofer_pair[0]);
     (void)close(control_pair[1]);
