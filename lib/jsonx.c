@@ -149,6 +149,11 @@ int jsonx_refuse(const struct jsonx *at, struct error *err, int code, const char
         used = MIN(used + (size_t)MAX(w, 0), sizeof(path) - 1);
         scan_enter(&s, parts[i]);
     }
+    /* Keys are somebody else's bytes; a refusal is one line. */
+    for (char *c = path; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    }
     va_start(ap, fmt);
     (void)vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);

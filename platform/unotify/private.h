@@ -51,6 +51,7 @@ struct host_proc {
     struct list_head threads; /* plat_thread.link, helper included */
     pid_t tgid;
     int pidfd;
+    uint64_t cputime; /* last known */
     bool dead; /* the pidfd said so, or a kill by ourselves after a protocol time-out */
     bool death_told;
 };

@@ -517,9 +517,9 @@ uint64_t unotify_process_cputime(struct plat_thread *th)
     clockid_t clock = (clockid_t)((~(uint32_t)th->proc->tgid << 3) | 2);
     struct timespec ts;
 
-    if (clock_gettime(clock, &ts) < 0)
-        return 0;
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    if (clock_gettime(clock, &ts) == 0)
+        th->proc->cputime = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    return th->proc->cputime;
 }
 
 /* The host tells a thread's time only to its own process, so the thread itself has to ask. */

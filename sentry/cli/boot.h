@@ -193,7 +193,7 @@ struct boot_message {
     int32_t status;   /* ENDED: wait status; FAILED: exit status (125 126 127) */
     uint32_t verdict; /* ENDED: enum verdict */
     uint32_t pids_peak;
-    uint64_t cpu_ns, syscalls, disk_peak;
+    uint64_t cpu_ns, cpu_system_ns, syscalls, disk_peak;
     uint32_t unsupported[512]; /* refused calls by number */
     char text[400];            /* FAILED: the sentence; ENDED: internal error text or "" */
 };

@@ -308,6 +308,7 @@ static void last_counts(struct run *r)
 {
     const struct usage *u = &r->b->shared->usage;
     r->last.cpu_ns = u->cpu_ns;
+    r->last.cpu_system_ns = u->cpu_system_ns;
     r->last.syscalls = u->syscalls;
     r->last.pids_peak = (uint32_t)u->pids_peak;
     r->last.disk_peak = u->disk_peak;

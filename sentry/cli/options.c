@@ -238,6 +238,8 @@ static int opt_log(struct parse_state *st, const char *v, struct error *err)
 
 static int opt_report(struct parse_state *st, const char *v, struct error *err)
 {
+    if (st->b->report_path != NULL)
+        return error_set(err, EINVAL, "given twice");
     int r = report_check(v, err);
     return r < 0 ? r : set_string(&st->b->report_path, v, err);
 }

@@ -1,12 +1,17 @@
 /*
  * report.c: the report as JSON (jansson). Captured bytes are base64, so any byte keeps the JSON
  * valid.
+ *
+ * A file gets its report whole or not at all: it is written beside and renamed, so a link in its
+ * place is replaced, not followed. What cannot be replaced (a pipe, a device, /dev/fd/N) is written
+ * to.
  */
 #include "sentry/cli/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +50,41 @@ static int temporary_name(const char *path, char *buf, size_t cap)
     return n < 0 || (size_t)n >= cap ? -ENAMETOOLONG : 0;
 }
 
+/* Something that a rename could not or should not take the place of. */
+static bool is_stream(const char *path)
+{
+    struct stat st;
+    if (strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0 ||
+        strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0)
+        return true;
+    return lstat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+static int open_stream(const char *path)
+{
+    /* Not waiting for the reader of a named pipe: there has to be one. */
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_APPEND);
+    int r = fd < 0 ? -errno : fd_set_nonblock(fd, false);
+    if (r < 0 && fd >= 0)
+        (void)close(fd);
+    return r < 0 ? r : fd;
+}
+
 int report_check(const char *path, struct error *err)
 {
     char name[4096];
+    struct stat st;
     if (strcmp(path, "-") == 0)
         return 0;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return error_errno(err, EISDIR, "%s", path);
+    if (is_stream(path)) {
+        int stream = open_stream(path);
+        if (stream < 0)
+            return error_errno(err, -stream, "%s", path);
+        (void)close(stream);
+        return 0;
+    }
     int r = temporary_name(path, name, sizeof(name));
     if (r < 0)
         return error_errno(err, -r, "report");
@@ -129,7 +164,8 @@ static json_t *report_json(const struct report *r, const struct boot *b)
     (void)json_object_set_new(o, "wall_ms", json_real(round_ms(r->wall_ms)));
     (void)json_object_set_new(o, "startup_ms", json_real(round_ms(r->startup_ms)));
     (void)json_object_set_new(o, "cpu_user_ms", json_real(round_ms((double)r->cpu_ns / 1e6)));
-    (void)json_object_set_new(o, "cpu_system_ms", json_real(0.0));
+    (void)json_object_set_new(o, "cpu_system_ms",
+                              json_real(round_ms((double)r->cpu_system_ns / 1e6)));
     (void)json_object_set_new(o, "memory_peak_bytes", json_integer((json_int_t)r->memory_peak));
     (void)json_object_set_new(o, "memory_metric", json_string(r->memory_metric));
     (void)json_object_set_new(o, "pids_peak", json_integer(r->pids_peak));
@@ -144,9 +180,22 @@ static json_t *report_json(const struct report *r, const struct boot *b)
     return o;
 }
 
+static int write_stream(const char *path, const char *text, struct error *err)
+{
+    int fd = open_stream(path);
+    int r = fd < 0 ? fd : fd_write_full(fd, text, strlen(text));
+    if (fd >= 0 && r == 0)
+        r = fd_write_full(fd, "\n", 1);
+    if (fd >= 0)
+        (void)close(fd);
+    return r < 0 ? error_errno(err, -r, "report %s", path) : 0;
+}
+
 static int write_file(const char *path, const char *text, struct error *err)
 {
     char name[4096];
+    if (is_stream(path))
+        return write_stream(path, text, err);
     int r = temporary_name(path, name, sizeof(name));
     if (r < 0)
         return error_errno(err, -r, "report");
@@ -179,6 +228,7 @@ int report_write(const struct report *r, const struct boot *b, struct error *err
     json_decref(o);
     if (text == NULL)
         return error_set(err, ENOMEM, "no memory for the report");
+    (void)signal(SIGPIPE, SIG_IGN);
     if (line)
         rc = fprintf(stderr, "%s\n", text) < 0 ? error_errno(err, errno, "report") : 0;
     else

@@ -15,7 +15,7 @@ struct report {
     int exit_code;       /* of `sentry run` */
     int signal;          /* 0: none */
     double wall_ms, startup_ms;
-    uint64_t cpu_ns, memory_peak, disk_peak, syscalls;
+    uint64_t cpu_ns, cpu_system_ns, memory_peak, disk_peak, syscalls;
     const char *memory_metric, *memory_enforcer;
     uint32_t pids_peak;
     const uint32_t *unsupported; /* 512 counts by number, or NULL */

@@ -31,6 +31,7 @@ static int write_report(const struct boot *b, const struct monitor_result *res)
         .wall_ms = res->started ? (double)(res->end_ns - res->start_ns) / 1e6 : 0,
         .startup_ms = res->started ? (double)(res->start_ns - res->begin_ns) / 1e6 : 0,
         .cpu_ns = res->last.cpu_ns,
+        .cpu_system_ns = res->last.cpu_system_ns,
         .memory_peak = res->memory_peak,
         .memory_metric = metrics[res->memory_kind],
         .memory_enforcer = enforcers[res->memory_kind],

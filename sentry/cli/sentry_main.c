@@ -52,6 +52,7 @@ static int control_fd = -1;
 static void tell(struct boot_message *m)
 {
     m->cpu_ns = kernel.init != NULL ? kernel_cputime() : 0;
+    m->cpu_system_ns = kernel.init != NULL ? kernel_systime() : 0;
     m->verdict = kernel.verdict;
     for (size_t i = 0; i < ARRAY_LEN(m->unsupported); i++)
         m->unsupported[i] = kernel.unsupported[i];

@@ -66,6 +66,7 @@ void host_monitor_look(uint32_t *looks, uint64_t timeout_ns);
  */
 uint64_t host_clock_monotonic(void); /* ns, host's own */
 uint64_t host_clock_realtime(void);
+uint64_t host_cputime(void); /* ns of CPU time of this process */
 void host_random(void *buf, size_t len);
 uint32_t host_ncpus(void);
 uint64_t host_auxval(uint64_t type); /* of this process's auxiliary vector; 0: absent */

@@ -29,6 +29,11 @@ uint64_t host_clock_realtime(void)
     return clock_ns(CLOCK_REALTIME);
 }
 
+uint64_t host_cputime(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 void host_random(void *buf, size_t len)
 {
     unsigned char *p = buf;

@@ -238,6 +238,7 @@ static int clone_build(struct task *t, const struct clone_request *rq, struct ta
     }
     if (!new_group)
         thread_group_put(tg); /* the task holds its own reference */
+    kernel.nclones++;
     *ret_child = child;
     return 0;
 }

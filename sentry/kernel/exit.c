@@ -198,8 +198,7 @@ static void become_zombie(struct thread_group *tg)
     reparent_children(tg);
     wait_queue_wake(&tg->exit_wait, 0);
     if (tg == kernel.init) {
-        kernel.ended = true;
-        kernel.exit_status = tg->exit_code;
+        kernel_init_ended(tg->exit_code);
         return;
     }
     zombie_report(tg);

@@ -45,7 +45,10 @@ struct kernel {
     bool end_on_pids;          /* crossing the task limit ends the run (else EAGAIN) */
     uint64_t cpu_done;         /* ns of CPU of groups that have ended */
     uint64_t cpu_limit;        /* ns, 0: none */
+    uint64_t cpu_own;          /* ns that the sentry itself had used when the program started */
     struct timer cpu_timer;
+    bool lingering; /* init has ended; only its tasks' number can still change the verdict */
+    uint64_t nclones;
     uint64_t start_files, start_file_size; /* RLIMIT_NOFILE and RLIMIT_FSIZE of the first process */
 };
 
@@ -71,8 +74,10 @@ struct kernel_start {
  * says that it was the program that could not be executed. */
 int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err)
     MUST_CHECK;
-/* ns of CPU time of all guest threads, dead ones included. */
+/* ns of CPU time of all guest threads, dead ones included: the user time of a run. */
 uint64_t kernel_cputime(void);
+/* ns that the sentry has worked since the program started: the system time of a run. */
+uint64_t kernel_systime(void);
 /* Starts watching kernel.cpu_limit. */
 void kernel_watch_cpu(void);
 /* Runs events until the first process has ended (kernel.ended) or the sandbox failed. */

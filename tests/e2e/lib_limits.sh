@@ -24,3 +24,15 @@ ends() {
     check "$name" "$verdict $want" "$got $rc"
     [ "$got" = "$verdict" ] || sed 's/^/     stderr: /' "$work/err" | head -5
 }
+
+# guest_build: compiles limits_guest.c; $guest is the options that show it as /mnt/g in any image.
+guest_build() {
+    mkdir -p "$work/t"
+    if ! ${CC:-cc} -O1 -static -pthread -D_GNU_SOURCE -o "$work/t/g" \
+        "$top/tests/e2e/limits_guest.c"; then
+        echo "skipped: no static C library"
+        exit 77
+    fi
+    chmod 755 "$work" "$work/t"
+    guest=(--volume "$work/t:/mnt:ro")
+}
