@@ -200,12 +200,11 @@ static int tmpfs_symlink(struct inode *dir, struct dentry *d, const char *target
 
     if (r < 0)
         return r;
-    tmpfs_inode_of(ino)->target = kstrdup(target);
-    if (!tmpfs_inode_of(ino)->target) {
+    r = tmpfs_set_target(tmpfs_inode_of(ino), target);
+    if (r < 0) {
         inode_put(ino);
-        return -ENOMEM;
+        return r;
     }
-    ino->size = strlen(target);
     return enter(dir, d, ino);
 }
 

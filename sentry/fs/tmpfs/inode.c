@@ -2,10 +2,16 @@
 #include <string.h>
 
 #include "lib/alloc.h"
+#include "lib/checked.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/tmpfs/tmpfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/limits.h"
+
+/* Symlinks shorter than this count as inodes only. */
+enum {
+    SHORT_TARGET = 128
+};
 
 static const struct inode_ops *ops_for(uint32_t mode)
 {
@@ -80,6 +86,24 @@ int tmpfs_inode_new(struct tmpfs *fs, const struct inode *dir, uint32_t mode, co
     return 0;
 }
 
+int tmpfs_set_target(struct tmpfs_inode *ti, const char *target)
+{
+    size_t len = strlen(target);
+    uint32_t pages = len >= SHORT_TARGET ? PAGE_SIZE : 0;
+    int r = pages ? memobj_quota_charge(ti->fs->quota, pages) : 0;
+
+    if (r < 0)
+        return r;
+    ti->target = kstrdup(target);
+    if (!ti->target) {
+        memobj_quota_release(ti->fs->quota, pages);
+        return -ENOMEM;
+    }
+    ti->target_charge = pages;
+    ti->inode->size = len;
+    return 0;
+}
+
 void tmpfs_evict(struct inode *ino)
 {
     struct tmpfs_inode *ti = tmpfs_inode_of(ino);
@@ -87,6 +111,7 @@ void tmpfs_evict(struct inode *ino)
     if (!ti)
         return;
     memobj_put(ti->obj);
+    memobj_quota_release(ti->fs->quota, ti->target_charge);
     kfree(ti->target);
     tmpfs_xattrs_free(ti);
     release_inode(ti->fs);
@@ -130,7 +155,7 @@ static int tmpfs_getattr(struct inode *ino, struct kstat *ret_st)
 {
     const struct tmpfs_inode *ti = tmpfs_inode_of(ino);
 
-    ret_st->blocks = memobj_allocated(ti->obj) / 512;
+    ret_st->blocks = (ti->obj ? memobj_allocated(ti->obj) : ti->target_charge) / 512;
     return 0;
 }
 
@@ -204,6 +229,7 @@ const struct inode_ops tmpfs_file_iops = {
 
 const struct inode_ops tmpfs_symlink_iops = {
     .readlink = tmpfs_readlink,
+    .getattr = tmpfs_getattr,
     .setattr = tmpfs_setattr,
     XATTR_OPS,
 };

@@ -43,6 +43,7 @@ struct tmpfs_inode {
     struct inode *inode;    /* borrowed */
     struct memobj *obj;     /* regular file: counted */
     char *target;           /* symlink: owned */
+    uint32_t target_charge; /* bytes */
     struct rb_root entries; /* directory, by cookie */
     uint64_t next_cookie, nentries;
     struct list_head xattrs;
@@ -64,6 +65,8 @@ static inline struct tmpfs_inode *tmpfs_inode_of(const struct inode *ino)
 int tmpfs_inode_new(struct tmpfs *fs, const struct inode *dir, uint32_t mode, const struct cred *c,
                     struct inode **ret_inode) MUST_CHECK;
 void tmpfs_evict(struct inode *ino);
+/* Text of a symlink; a long one takes a page of the file system, as in Linux. -ENOSPC. */
+int tmpfs_set_target(struct tmpfs_inode *ti, const char *target) MUST_CHECK;
 int tmpfs_setattr(struct inode *ino, const struct iattr *attr);
 
 /* dir.c */

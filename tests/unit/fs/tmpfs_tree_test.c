@@ -307,6 +307,44 @@ TEST(out_of_memory)
     }
 }
 
+/* Makes symlinks with a target of len bytes until one fails; returns how many there were. */
+static int fill_with_links(struct super *sb, size_t len, int *ret_error)
+{
+    struct cred c = {.ref = 1};
+    char target[LX_PATH_MAX], name[16];
+    int n = 0;
+
+    memset(target, 't', sizeof(target));
+    target[len] = '\0';
+    for (*ret_error = 0; n < 100 && *ret_error == 0; n++) {
+        struct dentry *d;
+        int k = snprintf(name, sizeof(name), "%zu-%d", len, n);
+
+        ck_assert_int_eq(dentry_lookup(sb->root, name, (size_t)k, &d), 0);
+        *ret_error = sb->root->inode->ops->symlink(sb->root->inode, d, target, &c);
+        dentry_put(d);
+    }
+    return *ret_error ? n - 1 : n;
+}
+
+TEST(long_symlinks_take_a_page)
+{
+    struct tmpfs_options opt = {.max_bytes = 65536};
+    struct super *sb;
+    int r;
+
+    limits_init();
+    ck_assert_int_eq(tmpfs_mount_new(&opt, &sb), 0);
+    ck_assert_int_eq(fill_with_links(sb, 127, &r), 100);
+    ck_assert_uint_eq(limit_used(LIMIT_DISK_BYTES), 0);
+    ck_assert_int_eq(fill_with_links(sb, 4095, &r), 16);
+    ck_assert_int_eq(r, -ENOSPC);
+    ck_assert_uint_eq(limit_used(LIMIT_DISK_BYTES), 65536);
+    super_put(sb);
+    ck_assert_uint_eq(limit_used(LIMIT_DISK_BYTES), 0);
+    ck_assert_uint_eq(limit_used(LIMIT_DISK_INODES), 0);
+}
+
 TEST_SUITE(tmpfs_tree)
 {
     TEST_ADD(listing_survives_removal);
@@ -317,4 +355,5 @@ TEST_SUITE(tmpfs_tree)
     TEST_ADD(seals);
     TEST_ADD(deep_tree_is_freed);
     TEST_ADD(out_of_memory);
+    TEST_ADD(long_symlinks_take_a_page);
 }
