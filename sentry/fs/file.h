@@ -33,6 +33,7 @@ struct file_ops {
      * is NULL for files without FMODE_POS). */
     int64_t (*read)(struct file *f, struct uio *to, uint64_t *pos);
     int64_t (*write)(struct file *f, struct uio *from, uint64_t *pos);
+    bool endless; /* a short read is a step: there always is more */
     /* NULL: -ESPIPE. vfs_seek_generic for plain files. */
     int64_t (*seek)(struct file *f, int64_t off, int whence);
     bool seek_ignored; /* without a seek op: lseek changes nothing and returns the position, as for
@@ -120,6 +121,8 @@ int64_t vfs_seek_generic(struct file *f, int64_t off, int whence, uint64_t size)
 /* Generic read/write: mode, O_APPEND, RLIMIT_FSIZE (SIGXFSZ), access, notify; pos NULL: f->pos.
  * -EAGAIN as the op. */
 int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos) MUST_CHECK;
+/* The most that vfs_read moves at once. */
+#define VFS_READ_STEP ((size_t)16 << 20)
 int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *pos) MUST_CHECK;
 /* -EFBIG with SIGXFSZ when a write at pos is beyond RLIMIT_FSIZE; else 0, *len cut to what fits.
  * Regular files only. */

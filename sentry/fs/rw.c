@@ -40,6 +40,7 @@ static bool range_ok(const struct file *f, uint64_t pos, size_t len)
 int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos)
 {
     int64_t n;
+    size_t rest;
 
     (void)t;
     if (!file_readable(f))
@@ -48,7 +49,10 @@ int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos)
         return LX_S_ISDIR(f->inode->mode) ? -EISDIR : -EINVAL;
     if (!range_ok(f, pos ? *pos : f->pos, to->left))
         return -EINVAL;
+    rest = to->left > VFS_READ_STEP ? to->left - VFS_READ_STEP : 0;
+    to->left -= rest;
     n = f->ops->read(f, to, pos ? pos : &f->pos);
+    to->left += rest;
     if (n > 0 && !f->anon_name) {
         file_accessed(f);
         fsnotify(&f->path, LX_IN_ACCESS, 0);

@@ -222,6 +222,18 @@ struct sys_res task_block_killable(struct task *t)
     return (struct sys_res){SYS_BLOCK, 0};
 }
 
+struct sys_res task_yield(struct task *t, int intr)
+{
+    struct sys_res res;
+
+    t->has_deadline = false;
+    res = task_block(t, intr);
+    /* By way of the timer, not of the run queue, which would not let an event in between. */
+    if (res.kind == SYS_BLOCK)
+        timer_arm(&t->deadline, clock_monotonic());
+    return res;
+}
+
 struct sys_res sys_host(struct task *t, const struct host_call *call)
 {
     t->host_call = *call;

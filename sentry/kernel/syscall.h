@@ -66,5 +66,12 @@ struct sys_res task_block(struct task *t, int intr);
 /* As task_block, but signals only make the handler run again (vfork): only death ends the wait. */
 struct sys_res task_block_killable(struct task *t);
 
+/*
+ * The handler has done enough for one go (about 10 ms): it runs again, from its own progress in
+ * t->restart, after everybody else had a turn. With a signal pending: SYS_RET with intr. Not for
+ * calls that use the deadline.
+ */
+struct sys_res task_yield(struct task *t, int intr);
+
 /* SYS_HOST with a copy of *call. */
 struct sys_res sys_host(struct task *t, const struct host_call *call);

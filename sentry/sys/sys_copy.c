@@ -13,8 +13,10 @@
 #include "sentry/sys/sys.h"
 
 #define SPLICE_FLAGS (LX_SPLICE_F_MOVE | LX_SPLICE_F_NONBLOCK | LX_SPLICE_F_MORE | LX_SPLICE_F_GIFT)
-/* One call moves at most this much: the kernel has other guests' calls to answer. */
-#define COPY_MAX (64u << 20)
+/* One call moves at most this much, and one go of it COPY_STEP: the kernel has other calls to
+ * answer. */
+#define COPY_MAX  (64u << 20)
+#define COPY_STEP ((uint64_t)8 << 20)
 
 /* An optional offset argument: *ret_pos points at *storage, or is NULL for the file's own. */
 static int get_offset(struct task *t, gaddr_t addr, uint64_t *storage, uint64_t **ret_pos)
@@ -60,7 +62,7 @@ static struct sys_res sendfile_run(struct task *t, struct file *out, struct file
     if (pos)
         *pos += t->restart.progress;
     while (t->restart.progress < len) {
-        int64_t n = vfs_copy(t, in, pos, out, NULL, len - t->restart.progress);
+        int64_t n = vfs_copy(t, in, pos, out, NULL, MIN(len - t->restart.progress, COPY_STEP));
 
         if (n == -EPIPE)
             signal_send_kernel_task(t, LX_SIGPIPE);
@@ -72,6 +74,8 @@ static struct sys_res sendfile_run(struct task *t, struct file *out, struct file
         if (n <= 0)
             return sys_ret(t->restart.progress ? (int64_t)t->restart.progress : n);
         t->restart.progress += (uint64_t)n;
+        if (n == (int64_t)COPY_STEP && t->restart.progress < len)
+            return task_yield(t, (int)t->restart.progress);
     }
     return sys_ret((int64_t)t->restart.progress);
 }
@@ -107,7 +111,7 @@ static int copy_range_check(const struct file *in, uint64_t in_pos, const struct
         return -EBADF;
     if (in_pos + *len < in_pos || out_pos + *len < out_pos)
         return -EOVERFLOW;
-    *len = MIN(*len, (uint64_t)COPY_MAX);
+    *len = MIN(*len, COPY_STEP);
     if (in->inode == out->inode && out_pos + *len > in_pos && out_pos < in_pos + *len)
         return -EINVAL;
     return 0;

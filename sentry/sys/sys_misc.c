@@ -16,24 +16,28 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
+#define GETRANDOM_STEP (1u << 20)
+
 struct sys_res sys_getrandom(struct task *t, const struct sys_args *a)
 {
     uint8_t chunk[1024];
     uint32_t flags = sys_uint(a, 2);
-    uint64_t len = MIN(a->v[1], 1ull << 25), done = 0;
+    uint64_t len = MIN(a->v[1], 1ull << 25), done = t->restart.progress;
+    uint64_t step = MIN(len, done + GETRANDOM_STEP);
 
     if (flags & ~(uint32_t)(LX_GRND_NONBLOCK | LX_GRND_RANDOM | LX_GRND_INSECURE))
         return sys_ret(-EINVAL);
     if ((flags & (LX_GRND_RANDOM | LX_GRND_INSECURE)) == (LX_GRND_RANDOM | LX_GRND_INSECURE))
         return sys_ret(-EINVAL);
-    while (done < len) {
-        size_t n = (size_t)MIN(len - done, (uint64_t)sizeof(chunk));
+    while (done < step) {
+        size_t n = (size_t)MIN(step - done, (uint64_t)sizeof(chunk));
         host_random(chunk, n);
         if (copy_to_user(t, gaddr_add(sys_addr(a, 0), done), chunk, n) < 0)
             return sys_ret(done > 0 ? (int64_t)done : -EFAULT);
         done += n;
     }
-    return sys_ret((int64_t)done);
+    t->restart.progress = done;
+    return done < len ? task_yield(t, (int)done) : sys_ret((int64_t)done);
 }
 
 /* Order of two kernel objects without giving their addresses away. */

@@ -17,7 +17,8 @@
 
 enum {
     IOV_MAX_COUNT = 1024,
-    PIECE = 65536
+    PIECE = 65536,
+    STEP = 16 << 20 /* in one go */
 };
 
 struct vm_copy {
@@ -48,22 +49,26 @@ static size_t move_piece(struct vm_copy *c, uint64_t addr, size_t n)
     return got > 0 ? (size_t)got : 0;
 }
 
-static int64_t move_all(struct vm_copy *c, const struct lx_iovec *remote, size_t n)
+/* Goes on after the first *done bytes, until *done is stop; -EFAULT ends it there. */
+static int move_all(struct vm_copy *c, const struct lx_iovec *remote, size_t n, uint64_t stop,
+                    uint64_t *done)
 {
-    int64_t total = 0;
+    uint64_t skip = *done;
     for (size_t i = 0; i < n; i++) {
-        uint64_t addr = remote[i].iov_base.v, left = remote[i].iov_len;
-        while (left > 0 && c->local.left > 0) {
+        uint64_t part = MIN(skip, remote[i].iov_len);
+        uint64_t addr = remote[i].iov_base.v + part, left = remote[i].iov_len - part;
+        skip -= part;
+        while (left > 0 && c->local.left > 0 && *done < stop) {
             size_t want = (size_t)MIN(MIN(left, (uint64_t)c->local.left), (uint64_t)PIECE);
             size_t got = move_piece(c, addr, want);
-            total += (int64_t)got;
+            *done += got;
             if (got < want)
-                return total > 0 ? total : -EFAULT;
+                return -EFAULT;
             addr += got;
             left -= got;
         }
     }
-    return total;
+    return 0;
 }
 
 static int copy_remote_vector(struct task *t, gaddr_t vec, uint64_t count,
@@ -109,20 +114,25 @@ static struct sys_res process_vm(struct task *t, const struct sys_args *a, bool 
     int r = uio_init_iovec(&c.local, t, sys_addr(a, 1), a->v[2]);
     if (r < 0)
         return sys_ret(r);
-    int64_t n = 0;
+    uint64_t done = t->restart.progress, stop = done + STEP;
+    int n = 0;
+    uio_advance(&c.local, done);
     if (c.local.left > 0) {
         n = copy_remote_vector(t, sys_addr(a, 3), a->v[4], &remote);
         if (n == 0)
             n = find_remote(t, sys_uint(a, 0), &c.remote_as);
         if (n == 0) {
             c.buf = kalloc(PIECE);
-            n = c.buf != NULL ? move_all(&c, remote, (size_t)a->v[4]) : -ENOMEM;
+            n = c.buf != NULL ? move_all(&c, remote, (size_t)a->v[4], stop, &done) : -ENOMEM;
         }
     }
     kfree(c.buf);
     kfree(remote);
     uio_done(&c.local);
-    return sys_ret(n);
+    t->restart.progress = done;
+    if (n == 0 && done == stop)
+        return task_yield(t, (int)done);
+    return sys_ret(done > 0 ? (int64_t)done : n);
 }
 
 struct sys_res sys_process_vm_readv(struct task *t, const struct sys_args *a)

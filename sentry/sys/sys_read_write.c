@@ -25,8 +25,21 @@ static struct sys_res rw_block(struct task *t, struct file *f, bool out, int int
 struct sys_res file_read_uio(struct task *t, struct file *f, struct uio *to, uint64_t *pos,
                              bool nonblock)
 {
-    int64_t n = vfs_read(t, f, to, pos);
+    uint64_t done = t->restart.progress;
+    int64_t n;
 
+    uio_advance(to, done);
+    if (pos)
+        *pos += done;
+    n = vfs_read(t, f, to, pos);
+    if (n > 0)
+        done += (uint64_t)n;
+    if (n > 0 && to->left && (n == (int64_t)VFS_READ_STEP || f->ops->endless)) {
+        t->restart.progress = done;
+        return task_yield(t, (int)done);
+    }
+    if (done)
+        return sys_ret((int64_t)done);
     if (n != -EAGAIN || nonblock || !f->ops->poll)
         return sys_ret(n);
     return rw_block(t, f, false, -ERESTARTSYS);

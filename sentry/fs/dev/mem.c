@@ -8,8 +8,7 @@
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
 
-#define ZERO_STEP_MAX   (256u << 20)
-#define RANDOM_STEP_MAX (32u << 20)
+#define RANDOM_STEP_MAX (1u << 20)
 /* A mapping of /dev/zero is memory of its own, larger than any mapping of it can be. */
 #define ZERO_OBJ_SIZE (1ull << 40)
 
@@ -43,7 +42,7 @@ static int64_t zero_read(struct file *f, struct uio *to, uint64_t *pos)
 {
     (void)f;
     (void)pos;
-    return to->left ? uio_zero(to, MIN(to->left, (size_t)ZERO_STEP_MAX)) : 0;
+    return to->left ? uio_zero(to, to->left) : 0;
 }
 
 static int zero_map(struct file *f, bool shared, uint64_t prot, struct map_backing *ret_backing)
@@ -111,6 +110,7 @@ static const struct file_ops null_ops = {
 
 static const struct file_ops zero_ops = {
     .read = zero_read,
+    .endless = true,
     .write = null_write,
     .seek = null_seek,
     .map = zero_map,
@@ -118,12 +118,14 @@ static const struct file_ops zero_ops = {
 
 static const struct file_ops full_ops = {
     .read = zero_read,
+    .endless = true,
     .write = full_write,
     .seek = null_seek,
 };
 
 static const struct file_ops random_ops = {
     .read = random_read,
+    .endless = true,
     .write = null_write,
     .seek = null_seek,
     .ioctl = random_ioctl,

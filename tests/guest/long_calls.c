@@ -1,0 +1,140 @@
+/* Calls that move so much that the kernel does them in several goes: counts, bytes, signals. */
+#include <pthread.h>
+
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+
+#include "facts.h"
+
+#define MIB ((size_t)1 << 20)
+
+static char *map(size_t n)
+{
+    return mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static int all_zero(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i += 61)
+        if (p[i])
+            return 0;
+    return p[n - 1] == 0;
+}
+
+static void zeros(void)
+{
+    char *p = map(50 * MIB);
+    int fd = open("/dev/zero", O_RDONLY);
+    struct iovec iov[3] = {{p, 20 * MIB}, {p + 20 * MIB, 1}, {p + 25 * MIB, 20 * MIB}};
+
+    memset(p, 1, 50 * MIB);
+    VALUE("read of zeros", read(fd, p, 50 * MIB));
+    VALUE("all zero", all_zero(p, 50 * MIB));
+    memset(p, 1, 50 * MIB);
+    VALUE("readv of zeros", readv(fd, iov, 3));
+    VALUE("zero where it should be", all_zero(p, 20 * MIB + 1) && all_zero(p + 25 * MIB, 20 * MIB));
+    VALUE("one where it should be",
+          p[20 * MIB + 1] == 1 && p[25 * MIB - 1] == 1 && p[45 * MIB] == 1);
+    VALUE("read into a hole", read(fd, (munmap(p + 30 * MIB, 4096), p), 50 * MIB));
+    munmap(p, 50 * MIB);
+    close(fd);
+}
+
+static void chance(void)
+{
+    char *p = map(8 * MIB);
+    int fd = open("/dev/urandom", O_RDONLY), used = 0;
+
+    VALUE("read of chance", read(fd, p, 4 * MIB));
+    VALUE("getrandom", getrandom(p + 4 * MIB, 4 * MIB, 0));
+    for (size_t i = 0; i < 8 * MIB; i += 65536) {
+        int any = 0;
+        for (size_t k = 0; k < 64; k++)
+            any |= p[i + k];
+        used += any != 0;
+    }
+    VALUE("filled everywhere", used);
+    munmap(p, 8 * MIB);
+    close(fd);
+}
+
+static void files(void)
+{
+    char *p = map(40 * MIB);
+    int fd = open("file", O_RDWR | O_CREAT, 0600), null = open("/dev/null", O_WRONLY);
+    off_t off = 3;
+
+    for (size_t i = 0; i < 40 * MIB; i += 4096)
+        p[i] = (char)(i >> 12);
+    VALUE("write", pwrite(fd, p, 40 * MIB, 0));
+    memset(p, 0, 40 * MIB);
+    VALUE("pread", pread(fd, p, 40 * MIB, 4096));
+    VALUE("its bytes", p[0] == 1 && p[20 * MIB] == (char)((20 * MIB >> 12) + 1));
+    lseek(fd, 8192, SEEK_SET);
+    VALUE("read", read(fd, p, 40 * MIB));
+    VALUE("its bytes", p[0] == 2 && p[20 * MIB] == (char)((20 * MIB >> 12) + 2));
+    VALUE("position", lseek(fd, 0, SEEK_CUR));
+    VALUE("sendfile", sendfile(null, fd, &off, 30 * MIB));
+    VALUE("offset", off);
+    close(fd);
+    close(null);
+    munmap(p, 40 * MIB);
+}
+
+static void processes(void)
+{
+    char *p = map(40 * MIB), *q = map(40 * MIB);
+    struct iovec l[2] = {{q, 5}, {q + 5, 40 * MIB - 5}},
+                 r[2] = {{p, 30 * MIB}, {p + 30 * MIB, 10 * MIB}};
+
+    for (size_t i = 0; i < 40 * MIB; i += 997)
+        p[i] = (char)i;
+    VALUE("process_vm_readv", process_vm_readv(getpid(), l, 2, r, 2, 0));
+    VALUE("same bytes", memcmp(p, q, 40 * MIB) == 0);
+    munmap(p + 36 * MIB, 4096);
+    VALUE("process_vm_readv up to a hole", process_vm_readv(getpid(), l, 2, r, 2, 0));
+    munmap(p, 40 * MIB);
+    munmap(q, 40 * MIB);
+}
+
+static volatile int ticks;
+
+static void tick(int sig)
+{
+    ticks++;
+}
+
+/* Signals come in between and what was moved counts. */
+static void interrupted(void)
+{
+    char *p = map(64 * MIB);
+    int fd = open("/dev/urandom", O_RDONLY), bad = 0;
+    struct itimerval on = {{0, 1000}, {0, 1000}}, off = {{0, 0}, {0, 0}};
+
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &on, NULL);
+    for (int i = 0; ticks < 3 && i < 10000; i++) {
+        ssize_t n = read(fd, p, 16 * MIB);
+        bad += n <= 0;
+    }
+    setitimer(ITIMER_REAL, &off, NULL);
+    VALUE("signals arrived", ticks >= 3);
+    VALUE("reads that failed", bad);
+    close(fd);
+    munmap(p, 64 * MIB);
+}
+
+int main(void)
+{
+    facts_start();
+    zeros();
+    chance();
+    files();
+    processes();
+    interrupted();
+    return 0;
+}
