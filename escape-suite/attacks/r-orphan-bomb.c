@@ -1,0 +1,42 @@
+/* tries: orphans: every process makes a session, forks twice and exits, so that the box's init
+ * inherits them and no tree shows the origin */
+/* must fail because: every task is counted before the host makes it; crossing the limit ends the
+ * whole sandbox at once, whoever the parent is */
+/* an escape would: leave the host with more processes than the limit allows, or without an answer
+ */
+/* source: ATTACKS.md R1, O1 */
+#include "tricks.h"
+
+static int attack(void)
+{
+    signal(SIGCHLD, SIG_IGN);
+    step("making orphans");
+    for (;;) {
+        if (fork() != 0)
+            continue;
+        setsid();
+        if (fork() > 0)
+            _exit(0);
+        if (fork() == 0)
+            fork();
+        pause();
+    }
+}
+
+static int child_exits_7(void)
+{
+    return 7;
+}
+
+static int twin(void)
+{
+    for (int i = 0; i < 20; i++)
+        if (in_child(child_exits_7) != 7)
+            return broken("child %d: %s", i, err_name(errno));
+    return works("twenty children, one after the other");
+}
+
+int main(int argc, char **argv)
+{
+    return attack_main(argc, argv, attack, twin);
+}
