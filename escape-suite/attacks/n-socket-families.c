@@ -15,9 +15,8 @@ static const int types[] = {SOCK_STREAM,    SOCK_DGRAM, SOCK_RAW,   SOCK_RDM,
 
 static bool allowed(int af)
 {
-    const char *runtime = fact("runtime");
-    bool own_kernel = !runtime || strcmp(runtime, "sentry") == 0;
-    return af == AF_UNIX || (!own_kernel && (af == AF_INET || af == AF_INET6 || af == AF_NETLINK));
+    return af == AF_UNIX ||
+           (!own_kernel() && (af == AF_INET || af == AF_INET6 || af == AF_NETLINK));
 }
 
 static int attack(void)

@@ -106,6 +106,8 @@ static int parse_pair(struct attack *a, const char *word, const char *value, str
         a->user0 = true;
     } else if (same(word, n, "expect") && strlen(value) < sizeof(a->expect)) {
         (void)strcpy(a->expect, value);
+    } else if (same(word, n, "arg") && strlen(value) < sizeof(a->arg)) {
+        (void)strcpy(a->arg, value);
     } else if (same(word, n, "stdout")) {
         r = parse_number(value, INT64_MAX, &a->want_stdout, err);
     } else if (same(word, n, "stderr")) {
@@ -127,11 +129,9 @@ static int parse_word(struct attack *a, const char *word, struct error *err)
         const char *name;
         size_t offset;
     } flags[] = {
-        {"writable", offsetof(struct attack, writable)},
-        {"tty", offsetof(struct attack, tty)},
-        {"leak", offsetof(struct attack, leak)},
-        {"host-side", offsetof(struct attack, host_side)},
-        {"slow", offsetof(struct attack, slow)},
+        {"writable", offsetof(struct attack, writable)},   {"tty", offsetof(struct attack, tty)},
+        {"terminal", offsetof(struct attack, terminal)},   {"leak", offsetof(struct attack, leak)},
+        {"host-side", offsetof(struct attack, host_side)}, {"slow", offsetof(struct attack, slow)},
     };
     const char *eq = strchr(word, '=');
     if (eq != NULL)

@@ -33,8 +33,9 @@ struct attack {
     const struct notes *notes; /* NULL: the file is not there */
     /* from options */
     const char *image; /* "busybox" or "debian" */
-    bool user0, writable, tty, leak, host_side, slow, no_twin;
+    bool user0, writable, tty, terminal, leak, host_side, slow, no_twin;
     char limits[256];                 /* options of `sentry run` */
+    char arg[64];                     /* one more fact, "": none */
     char expect[128];                 /* "a|b", "": a last line is needed */
     int64_t want_stdout, want_stderr; /* -1: any number */
     unsigned deadline_s;

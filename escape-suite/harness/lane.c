@@ -49,7 +49,7 @@ struct lane {
 /* -- commands -----------------------------------------------------------------------------------
  */
 
-static void add_facts(const struct lane *l, struct args *argv)
+static void add_facts(const struct lane *l, const struct attack *a, struct args *argv)
 {
     const struct canaries *c = &l->canaries;
     args_addf(argv, "runtime=%s", runtime_kind_name(l->s->runtime.kind));
@@ -65,6 +65,8 @@ static void add_facts(const struct lane *l, struct args *argv)
     args_addf(argv, "victim_addr=%p", c->victim_page);
     args_addf(argv, "harness_pid=%d", (int)getpid());
     args_addf(argv, "neighbour_pid=%d", (int)l->neighbour.pid);
+    if (a->arg[0] != '\0')
+        args_add(argv, a->arg);
 }
 
 static void next_id(struct lane *l)
@@ -133,6 +135,8 @@ static unsigned deadline_ms(const struct lane *l, const struct attack *a)
         s = limit_value(a, "--timeout", text, sizeof(text)) != NULL
                 ? (unsigned)MAX(strtoul(text, NULL, 10), 1ul) + 1
                 : 20;
+    if (l->s->deadline_s > 0)
+        s = l->s->deadline_s;
     return s * 1000;
 }
 
@@ -151,7 +155,7 @@ static int run_role(struct lane *l, const struct attack *a, const char *role, st
         program_name(a, a->host_side ? l->s->attacks : "/attack", program, sizeof(program));
         args_add(&argv, program);
         args_add(&argv, role);
-        add_facts(l, &argv);
+        add_facts(l, a, &argv);
     } else {
         args_add_words(&argv, "/bin/busybox echo ok");
     }
@@ -168,7 +172,7 @@ static int run_role(struct lane *l, const struct attack *a, const char *role, st
         .env = env.v,
         .deadline_ms = deadline_ms(l, role != NULL ? a : NULL),
         .flood_bytes = flood_bytes,
-        .tty = role != NULL && a->tty,
+        .tty = role != NULL && (a->tty || a->terminal),
         .leak = role != NULL && a->leak ? l->canaries.leak : NULL,
         .leak_at = LEAK_AT,
         .secrets = &l->secrets,
@@ -194,9 +198,26 @@ static void check_streams(const struct observation *o, const char *role, struct 
         if (both[i]->scan.found != NULL)
             findings_add(f, "the %s's output holds the secret of %s, %s", role, both[i]->scan.found,
                          both[i]->scan.form);
+    if (o->flags_changed)
+        findings_add(f, "the %s changed the caller's pipes (flags, size or owner)", role);
     if (o->survivors > 0)
         findings_add(f, "%u processes outlived the %s by a second, the first is %s", o->survivors,
                      role, o->survivor);
+}
+
+/* Nothing of the guest may command the caller's terminal. */
+static void check_terminal(const struct observation *o, struct findings *f)
+{
+    for (size_t i = 0; i < o->out.head.len; i++) {
+        unsigned char c = (unsigned char)o->out.head.data[i];
+        /* The string's end is a NUL byte. */
+        uint8_t next = (uint8_t)o->out.head.data[i + 1];
+        bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
+        if ((c < 0x20 && memchr("\n\r\t", c, 3) == NULL) || c == 0x7f || c1) {
+            findings_add(f, "the control character %02x reached the caller's terminal", c);
+            return;
+        }
+    }
 }
 
 /* Different from before, although nothing else goes on? Then it is a finding, once. */
@@ -251,8 +272,10 @@ static void run_all(struct lane *l, const struct attack *a, struct observation o
         if (r < 0)
             return;
         if (roles[i] == NULL || !a->host_side)
-            sandbox_report_read(l->report, !a->tty, &o[i], f);
+            sandbox_report_read(l->report, !a->tty && !a->terminal, &o[i], f);
         check_streams(&o[i], i == 0 ? "attack" : i == 1 ? "follow-up" : "twin", f);
+        if (i == 0 && a->terminal)
+            check_terminal(&o[i], f);
         if (i == 0) {
             canaries_check(&l->canaries, f);
             neighbour_check(&l->neighbour, f);

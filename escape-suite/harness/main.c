@@ -44,6 +44,7 @@ static const char usage[] =
     "  --list            the attacks, one a line\n"
     "  --quick           without the slow ones\n"
     "  --jobs N          so many at once (default 2)\n"
+    "  --deadline S      give each run up after so many seconds (default 60, or the attack's own)\n"
     "  --verbose         text: the transcripts too\n"
     "  --image-dir DIR   where the images busybox and debian are (default: build/images)\n"
     "  --attack-dir DIR  where the built attacks are (default: beside this program)\n"
@@ -109,6 +110,11 @@ static int set_option(struct options *o, int c, const char *v, struct error *err
             return error_prefix(err, "--jobs");
         o->s.jobs = (unsigned)n;
         return 0;
+    case 'd':
+        if (parse_u64(v, 1, 3600, &n, err) < 0)
+            return error_prefix(err, "--deadline");
+        o->s.deadline_s = (unsigned)n;
+        return 0;
     case 'i':
         (void)snprintf(o->s.images, sizeof(o->s.images), "%s", v);
         return 0;
@@ -145,6 +151,7 @@ static int parse(int argc, char **argv, struct options *o, struct error *err)
         {"list", no_argument, NULL, 'l'},
         {"quick", no_argument, NULL, 'q'},
         {"verbose", no_argument, NULL, 'v'},
+        {"deadline", required_argument, NULL, 'd'},
         {"merge", no_argument, NULL, 'm'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -294,6 +301,8 @@ int main(int argc, char **argv)
     static struct options o;
     struct error err;
     error_init(&err);
+    /* What our caller left open is no leak of the runtime's. */
+    (void)close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
     if (catalogue_load(&err) < 0 || parse(argc, argv, &o, &err) < 0)
         return refuse(&err);
     if (o.list)

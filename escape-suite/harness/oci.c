@@ -53,7 +53,8 @@ static int mount_entries(const char *image, const char *root, json_t *mounts)
             link[n] = '\0';
             r = symlink(link, to) < 0 ? -errno : 0;
         } else if (S_ISDIR(st.st_mode)) {
-            r = mkdir(to, 0755) < 0 ? -errno : 0;
+            /* Runtimes take the mode of a mount from the directory below it. */
+            r = mkdir(to, 0755) < 0 || chmod(to, st.st_mode & 07777) < 0 ? -errno : 0;
             if (r == 0 && !word_in("proc dev tmp sys", ' ', e->d_name))
                 r = json_array_append_new(mounts, bind(at, from));
         }

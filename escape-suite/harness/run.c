@@ -57,6 +57,7 @@ static void stream_init(struct stream *s)
 void observation_init(struct observation *o)
 {
     (void)memset(o, 0, sizeof(*o));
+    o->kept[0] = o->kept[1] = -1;
     stream_init(&o->out);
     stream_init(&o->err);
 }
@@ -180,12 +181,31 @@ static int make_streams(const struct run_spec *spec, struct observation *o, stru
     return r < 0 ? r : fd_set_nonblock(err[0], true);
 }
 
-static void close_ends(const struct child_ends *ends)
+/* What is the caller's own stays open: whether it was tampered with is looked at later. */
+static void close_ends(const struct child_ends *ends, struct observation *o)
 {
     fd_close(ends->in);
     if (!ends->tty) {
-        fd_close(ends->out);
-        fd_close(ends->err);
+        o->kept[0] = ends->out;
+        o->kept[1] = ends->err;
+    }
+}
+
+static void check_ends(struct observation *o)
+{
+    for (int i = 0; i < 2; i++) {
+        int fd = o->kept[i];
+        o->kept[i] = -1;
+        if (fd < 0)
+            continue;
+        int flags = fcntl(fd, F_GETFL);
+        /* An ordinary user's pipes may start smaller. */
+        int size = fcntl(fd, F_GETPIPE_SZ);
+        struct f_owner_ex owner = {.pid = 0};
+        (void)fcntl(fd, F_GETOWN_EX, &owner);
+        if ((flags & ~O_LARGEFILE) != O_WRONLY || size > 65536 || owner.pid != 0)
+            o->flags_changed = true;
+        (void)close(fd);
     }
 }
 
@@ -196,14 +216,14 @@ static pid_t start(const struct run_spec *spec, struct observation *o)
     int report[2], code = 0;
     int r = make_streams(spec, o, &ends);
     if (r < 0 || pipe2(report, O_CLOEXEC) < 0) {
-        close_ends(&ends);
+        close_ends(&ends, o);
         return r < 0 ? r : -errno;
     }
     pid_t pid = fork();
     if (pid == 0)
         child(spec, &ends, report[1]);
     r = pid < 0 ? -errno : 0;
-    close_ends(&ends);
+    close_ends(&ends, o);
     (void)close(report[1]);
     if (pid > 0 && fd_read_full(report[0], &code, sizeof(code)) == (int64_t)sizeof(code)) {
         (void)waitpid(pid, NULL, 0);
@@ -330,6 +350,7 @@ void run_command(const struct run_spec *spec, struct observation *o)
     uint64_t begin = now_ms();
     pid_t pid = start(spec, o);
     if (pid < 0) {
+        check_ends(o);
         o->end = RUN_NOT_STARTED;
         o->status = -pid;
         return;
@@ -346,6 +367,7 @@ void run_command(const struct run_spec *spec, struct observation *o)
     settle(before, spec->marker, o);
     if (spec->cleanup != NULL && ended)
         simple_command(spec->cleanup);
+    check_ends(o);
     fd_close(o->out.fd);
     fd_close(o->err.fd);
     o->out.fd = o->err.fd = -1;

@@ -52,11 +52,15 @@ struct observation {
     bool flooded;
     double ms;
     struct stream out, err;
+    int kept[2]; /* the command's ends of both pipes, to see what it did to them; -1 on a terminal
+                  */
+    bool flags_changed; /* O_NONBLOCK and such, or the size of a pipe */
     unsigned survivors; /* processes left after a second; they were killed */
     char survivor[128]; /* the first one in words */
     /* filled by others, from sentry's report */
     char verdict[24];
     char message[256];
+    uint64_t guest_err; /* of err.bytes, without the runtime's own words; valid with a verdict */
 };
 
 void observation_init(struct observation *o);

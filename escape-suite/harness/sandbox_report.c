@@ -15,15 +15,17 @@
 #include "lib/fdio.h"
 
 enum {
-    LINES = 60, /* of a transcript, each from its start and its end */
-    LINE_TEXT = 400,
-    ERR_TEXT = 2000
+    LINES = 40, /* of a transcript, each from its start and its end */
+    LINE_TEXT = 300,
+    ERR_TEXT = 600
 };
 
 static void read_verdict(const json_t *doc, bool counts, struct observation *o, struct findings *f)
 {
     const char *verdict = json_text(doc, "verdict");
     json_int_t kept = json_integer_value(json_object_get(json_object_get(doc, "stdout"), "kept"));
+    json_int_t kept_err =
+        json_integer_value(json_object_get(json_object_get(doc, "stderr"), "kept"));
     json_int_t code = json_integer_value(json_object_get(doc, "exit_code"));
     (void)snprintf(o->verdict, sizeof(o->verdict), "%s", verdict);
     (void)snprintf(o->message, sizeof(o->message), "%s", json_text(doc, "message"));
@@ -32,6 +34,10 @@ static void read_verdict(const json_t *doc, bool counts, struct observation *o, 
     if (o->end == RUN_EXIT && code != o->status)
         findings_add(f, "the report says exit status %d, the runtime's was %d", (int)code,
                      o->status);
+    o->guest_err = (uint64_t)kept_err;
+    if (counts && o->err.bytes < o->guest_err)
+        findings_add(f, "the report says %lld bytes of standard error, %llu came",
+                     (long long)kept_err, (unsigned long long)o->err.bytes);
     if (counts && o->end == RUN_EXIT && (uint64_t)kept != o->out.bytes &&
         strcmp(verdict, "start-failed") != 0 && strcmp(verdict, "internal-error") != 0)
         findings_add(f, "the report says %lld bytes of standard output, %llu came", (long long)kept,
@@ -72,7 +78,13 @@ static void append_lines(json_t *list, const char *p, size_t n, bool from_end)
     while (n > 0 && lines++ < LINES) {
         const char *end = memchr(p, '\n', n);
         size_t len = end != NULL ? (size_t)(end - p) : n;
-        (void)json_array_append_new(list, text_json(p, MIN(len, (size_t)LINE_TEXT)));
+        json_t *line = text_json(p, MIN(len, (size_t)LINE_TEXT));
+        size_t have = json_array_size(list);
+        /* A line like the one before says nothing new. */
+        if (have > 0 && json_equal(line, json_array_get(list, have - 1)))
+            json_decref(line);
+        else
+            (void)json_array_append_new(list, line);
         len += end != NULL ? 1 : 0;
         p += len;
         n -= len;

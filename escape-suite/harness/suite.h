@@ -16,6 +16,7 @@ struct settings {
     char attacks[512]; /* built programs */
     char bin[512];     /* our own programs */
     unsigned jobs;
+    unsigned deadline_s; /* 0: each attack's own */
     bool quick, verbose;
     struct runtime runtime;
     char scratch[256]; /* of this run */

@@ -19,12 +19,14 @@ static const struct {
 
 static void parse_line(const char *p, size_t n, struct transcript *t)
 {
+    if (t->escaped) /* whatever is said later */
+        return;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         size_t len = strlen(words[i].word);
         if (n < len || memcmp(p, words[i].word, len) != 0 || (n > len && p[len] != ' '))
             continue;
         t->last = words[i].last;
-        t->escaped = t->escaped || t->last == LAST_ESCAPED;
+        t->escaped = t->last == LAST_ESCAPED;
         p += len;
         n -= len;
         n = MIN(n, sizeof(t->text) - 1);
@@ -58,8 +60,7 @@ static void parse_stream(const struct stream *s, struct transcript *t)
     struct transcript head;
     transcript_parse(buf_cstr(&s->head), s->head.len, &head);
     transcript_parse(p, n, t);
-    t->escaped = t->escaped || head.escaped;
-    if (head.last == LAST_ESCAPED)
+    if (head.escaped)
         *t = head;
 }
 
@@ -165,8 +166,9 @@ static enum outcome judge_counts(const struct judgement *j, enum outcome so_far)
         const char *name;
         int64_t want;
         uint64_t got;
-    } streams[] = {{"standard output", a->want_stdout, o->out.bytes},
-                   {"standard error", a->want_stderr, o->err.bytes}};
+    } streams[] = {
+        {"standard output", a->want_stdout, o->out.bytes},
+        {"standard error", a->want_stderr, o->verdict[0] != '\0' ? o->guest_err : o->err.bytes}};
     for (size_t i = 0; i < 2 && so_far == OUTCOME_CONTAINED; i++)
         if (streams[i].want >= 0 && (uint64_t)streams[i].want != streams[i].got)
             so_far = say(j, OUTCOME_ESCAPED, "%llu bytes came out of %s, not %lld",
