@@ -34,7 +34,7 @@ static const int file_calls[] = {
     SCMP_SYS(fstat),        SCMP_SYS(newfstatat),      SCMP_SYS(statx),     SCMP_SYS(dup),
     SCMP_SYS(fsync),        SCMP_SYS(fdatasync),       SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
     SCMP_SYS(memfd_create), SCMP_SYS(sendmsg),         SCMP_SYS(recvmsg),   SCMP_SYS(sendto),
-    SCMP_SYS(recvfrom),     SCMP_SYS(copy_file_range), SCMP_SYS(shutdown),
+    SCMP_SYS(recvfrom),     SCMP_SYS(copy_file_range), SCMP_SYS(shutdown),  SCMP_SYS(accept4),
 };
 static const int wait_calls[] = {
     SCMP_SYS(poll),

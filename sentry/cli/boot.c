@@ -98,6 +98,7 @@ void boot_done(struct boot *b)
     kfree(b->user);
     kfree(b->log_spec);
     kfree(b->report_path);
+    kfree(b->name);
     fd_done(b->image_fd);
     fd_done(b->strace_fd);
     fd_done(b->log_fd);

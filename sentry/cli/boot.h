@@ -126,6 +126,7 @@ struct boot {
     bool writable, tty, strace, capture;
     char *log_spec;
     int strace_fd, log_fd; /* -1: none / standard error */
+    char *name;            /* its id in the state directory; NULL: one is made up */
     char *report_path; /* where the report goes; "-": the last line of standard error; NULL: none */
     struct boot_shared *shared; /* MAP_SHARED, made by the monitor before the fork */
     size_t shared_size;

@@ -13,6 +13,7 @@
 
 #include "lib/error.h"
 #include "sentry/fs/dev/tty.h"
+#include "sentry/fs/file.h"
 
 static void console_input(struct console *c)
 {
@@ -22,6 +23,8 @@ static void console_input(struct console *c)
         (void)tty_console_input(c->master, buf, (size_t)n);
     if (n > 0 || n == -EAGAIN)
         (void)host_watch_arm(&c->in, POLLIN);
+    else if (c->hung != NULL)
+        c->hung(c);
 }
 
 static void console_output(struct console *c)
@@ -30,7 +33,7 @@ static void console_output(struct console *c)
         if (c->npending == 0)
             c->npending = tty_console_output(c->master, c->pending, sizeof(c->pending));
         if (c->npending == 0)
-            return;
+            break;
         int64_t n = host_write_nowait(c->out.fd, c->pending, c->npending);
         if (n == -EAGAIN) {
             (void)host_watch_arm(&c->out, POLLOUT);
@@ -41,6 +44,8 @@ static void console_output(struct console *c)
         memmove(c->pending, c->pending + n, c->npending - (size_t)n);
         c->npending -= (size_t)n;
     }
+    if (c->finishing && c->written != NULL)
+        c->written(c);
 }
 
 static void in_ready(struct host_watch *w, uint32_t events)
@@ -62,6 +67,7 @@ static void master_changed(void *ctx)
 
 int console_begin(struct console *c, int in_fd, int out_fd, struct error *err)
 {
+    *c = (struct console){.in.fd = in_fd, .out.fd = out_fd};
     int r = tty_new_console(&c->slave, &c->master);
     if (r < 0)
         return error_errno(err, -r, "terminal");
@@ -75,6 +81,17 @@ int console_begin(struct console *c, int in_fd, int out_fd, struct error *err)
     return 0;
 }
 
+void console_flush(struct console *c)
+{
+    console_output(c);
+}
+
+void console_finish(struct console *c)
+{
+    c->finishing = true;
+    console_output(c);
+}
+
 void console_end(struct console *c)
 {
     for (int i = 0; i < 100; i++) {
@@ -84,4 +101,16 @@ void console_end(struct console *c)
         struct pollfd p = {.fd = c->out.fd, .events = POLLOUT};
         (void)poll(&p, 1, 20);
     }
+}
+
+void console_free(struct console *c)
+{
+    host_watch_done(&c->in);
+    host_watch_done(&c->out);
+    host_close(c->in.fd);
+    host_close(c->out.fd);
+    if (c->slave != NULL)
+        file_put(c->slave);
+    tty_console_free(c->master);
+    *c = (struct console){.in.fd = -1, .out.fd = -1};
 }

@@ -87,21 +87,30 @@ static int send_request(int sock, const struct control_request *rq, const int *f
     return 0;
 }
 
-/* One answer; FAILED becomes the error. */
-static int receive_reply(int sock, struct control_reply *rp, struct error *err)
+/* One answer, with a descriptor where ret_fd is not NULL; FAILED becomes the error. */
+static int receive_reply_fd(int sock, struct control_reply *rp, int *ret_fd, struct error *err)
 {
-    size_t nfds;
-    int64_t n = fd_recv(sock, rp, sizeof(*rp), NULL, 0, &nfds, 0);
+    size_t nfds = 0;
+    int fd = -1;
+    rp->kind = 0;
+    int64_t n = fd_recv(sock, rp, sizeof(*rp), &fd, ret_fd != NULL ? 1 : 0, &nfds, 0);
     if (n == 0 || n == -ECONNRESET)
         return gone(err);
     if (n < 0)
         return error_errno(err, (int)-n, "the sandbox's answer");
+    if (nfds == 1)
+        *ret_fd = fd;
     if (n != (int64_t)sizeof(*rp) || rp->magic != CONTROL_MAGIC)
         return error_set(err, EPROTO, "the sandbox's answer makes no sense");
     if (rp->kind != CONTROL_FAILED)
         return 0;
     rp->text[sizeof(rp->text) - 1] = '\0';
     return error_set(err, rp->error > 0 ? rp->error : EIO, "%s", rp->text);
+}
+
+static int receive_reply(int sock, struct control_reply *rp, struct error *err)
+{
+    return receive_reply_fd(sock, rp, NULL, err);
 }
 
 static int ask(int sock, const struct control_request *rq, uint32_t want, struct control_reply *rp,
@@ -165,7 +174,6 @@ int control_exec(int sock, const struct control_exec *ex, const int stdio[3], in
     (void)close(blob);
     if (r < 0)
         return r;
-    rp.kind = 0;
     r = receive_reply(sock, &rp, err);
     if (r < 0) {
         if (rp.kind == CONTROL_FAILED && (rp.exit_code == 126 || rp.exit_code == 127))
@@ -178,27 +186,35 @@ int control_exec(int sock, const struct control_exec *ex, const int stdio[3], in
     return 0;
 }
 
-int control_wait_exit(int sock, int *ret_wait_status, struct error *err)
+int control_read_exit(int sock, bool *ret_exited, int *ret_wait_status, struct error *err)
 {
     struct control_reply rp;
-    for (;;) {
-        struct error e;
-        error_init(&e);
-        int r = receive_reply(sock, &rp, &e);
-        if (r == -ECONNRESET) {
-            *ret_wait_status = SIGKILL;
-            return 0;
-        }
-        if (r == -EPROTO || (r < 0 && rp.kind != CONTROL_FAILED)) {
-            *err = e;
-            return r;
-        }
-        if (r == 0 && rp.kind == CONTROL_EXITED) {
-            *ret_wait_status = rp.wait_status;
-            return 0;
-        }
-        /* Answers to control_resize_own and control_signal_own. */
+    struct error e;
+
+    *ret_exited = false;
+    error_init(&e);
+    int r = receive_reply(sock, &rp, &e);
+    if (r == -ECONNRESET) {
+        *ret_exited = true;
+        *ret_wait_status = SIGKILL;
+    } else if (rp.kind == CONTROL_EXITED && r == 0) {
+        *ret_exited = true;
+        *ret_wait_status = rp.wait_status;
+    } else if (r < 0 && rp.kind != CONTROL_FAILED) {
+        return error_set(err, e.code, "%s", e.text);
     }
+    /* Else an answer to control_resize_own or control_signal_own. */
+    return 0;
+}
+
+int control_wait_exit(int sock, int *ret_wait_status, struct error *err)
+{
+    bool exited;
+    int r;
+    do {
+        r = control_read_exit(sock, &exited, ret_wait_status, err);
+    } while (r == 0 && !exited);
+    return r;
 }
 
 int control_wait(int sock, int32_t pid, struct error *err)
@@ -264,38 +280,40 @@ int control_stats(int sock, struct control_stats *ret, struct error *err)
     return r;
 }
 
+static int read_processes(int fd, uint32_t n, struct control_process **ret, struct error *err)
+{
+    if (n > PS_MAX)
+        return error_set(err, EPROTO, "the sandbox's answer makes no sense");
+    struct control_process *list = kalloc_array(n, sizeof(*list));
+    if (list == NULL)
+        return error_set(err, ENOMEM, "no memory");
+    if (fd_pread_full(fd, list, n * sizeof(*list), 0) != (int64_t)(n * sizeof(*list))) {
+        kfree(list);
+        return error_set(err, EPROTO, "the sandbox's answer is too short");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        list[i].comm[sizeof(list[i].comm) - 1] = '\0';
+        list[i].command[sizeof(list[i].command) - 1] = '\0';
+    }
+    *ret = list;
+    return 0;
+}
+
 int control_ps(int sock, struct control_process **ret, size_t *ret_n, struct error *err)
 {
     struct control_request rq = {.magic = CONTROL_MAGIC, .op = CONTROL_PS};
-    struct control_process *list = NULL;
     struct control_reply rp;
-    size_t n = 0;
+    int fd = -1;
 
     int r = send_request(sock, &rq, NULL, 0, err);
-    while (r == 0) {
-        r = receive_reply(sock, &rp, err);
-        if (r < 0 || rp.kind == CONTROL_DONE)
-            break;
-        if (rp.kind != CONTROL_PROCESS || n >= PS_MAX) {
-            r = error_set(err, EPROTO, "the sandbox's answer makes no sense");
-            break;
-        }
-        struct control_process *more = krealloc(list, (n + 1) * sizeof(*list));
-        if (more == NULL) {
-            r = error_set(err, ENOMEM, "no memory");
-            break;
-        }
-        list = more;
-        list[n] = rp.process;
-        list[n].comm[sizeof(list[n].comm) - 1] = '\0';
-        list[n].command[sizeof(list[n].command) - 1] = '\0';
-        n++;
-    }
-    if (r < 0) {
-        kfree(list);
-        return r;
-    }
-    *ret = list;
-    *ret_n = n;
-    return 0;
+    if (r == 0)
+        r = receive_reply_fd(sock, &rp, &fd, err);
+    if (r == 0 && (rp.kind != CONTROL_PROCESSES || fd < 0))
+        r = error_set(err, EPROTO, "the sandbox's answer makes no sense");
+    if (r == 0)
+        r = read_processes(fd, rp.count, ret, err);
+    fd_close(fd);
+    if (r == 0)
+        *ret_n = rp.count;
+    return r;
 }

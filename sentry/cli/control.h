@@ -12,7 +12,7 @@
  *   EXEC    + memfd, 3 descriptors   STARTED(pid), then EXITED(wait status) | FAILED(text, status)
  *   SIGNAL  pid, signal              DONE | FAILED
  *   WAIT    pid (0: init)            EXITED(wait status) | FAILED
- *   PS                               PROCESS..., then DONE
+ *   PS                               PROCESSES + a memfd with `count` struct control_process
  *   STATS                            STATS | FAILED
  *   RESIZE  pid, rows, cols          DONE | FAILED
  *   PAUSE, RESUME                    DONE | FAILED
@@ -66,7 +66,7 @@ enum control_kind {
     CONTROL_FAILED,
     CONTROL_STARTED,
     CONTROL_EXITED,
-    CONTROL_PROCESS,
+    CONTROL_PROCESSES,
     CONTROL_STATISTICS
 };
 
@@ -89,12 +89,13 @@ struct control_stats {
 struct control_reply {
     uint32_t magic, kind;
     int32_t pid;         /* STARTED */
+    uint32_t count;      /* PROCESSES */
     int32_t wait_status; /* EXITED */
     int32_t error;       /* FAILED: errno */
     int32_t exit_code;   /* FAILED: 126, 127, or 1 */
+    uint32_t reserved;
     union {
         char text[400]; /* FAILED */
-        struct control_process process;
         struct control_stats stats;
     };
 };
@@ -137,8 +138,11 @@ int control_connect(int dir_fd, int *ret_sock, struct error *err) MUST_CHECK;
 int control_exec(int sock, const struct control_exec *ex, const int stdio[3], int32_t *ret_pid,
                  int *ret_exit_code, struct error *err) MUST_CHECK;
 /* Until the process of an EXEC or WAIT connection has ended. If the sandbox ends first the status
- * is that of SIGKILL. Poll sock for reading to know when it will not wait. */
+ * is that of SIGKILL. */
 int control_wait_exit(int sock, int *ret_wait_status, struct error *err) MUST_CHECK;
+/* One message of such a connection, which poll has found readable: it may be the end. */
+int control_read_exit(int sock, bool *ret_exited, int *ret_wait_status, struct error *err)
+    MUST_CHECK;
 
 int control_start(int sock, struct error *err) MUST_CHECK;
 /* -ESRCH, -EINVAL. */
@@ -158,7 +162,15 @@ int control_ps(int sock, struct control_process **ret, size_t *ret_n, struct err
 /* -- in the sentry --------------------------------------------------------------------------------
  */
 struct tty_master;
-/* start is called once, for CONTROL_START. Owns b->listen_fd from here on. */
-int control_server_begin(const struct boot *b, void (*start)(void), struct error *err) MUST_CHECK;
-/* Tells everybody who waits that init has ended (and with it all others). */
+struct user_ids;
+
+struct control_server {
+    const struct boot *boot;    /* its listen_fd is the server's from here on */
+    const struct user_ids *ids; /* of the first process */
+    struct tty_master *console; /* of the first process, or NULL */
+    bool (*start)(void);        /* CONTROL_START; false: not held */
+};
+/* Nothing is done without a listen_fd. config is copied, what it points to lives on. */
+int control_server_begin(const struct control_server *config, struct error *err) MUST_CHECK;
+/* Init has ended, and with it all others: tells everybody who waits. */
 void control_server_end(void);

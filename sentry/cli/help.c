@@ -13,10 +13,16 @@ static const char general[] =
     "usage: sentry COMMAND\n"
     "\n"
     "  run [OPTIONS] IMAGE [--] PROG [ARGS...]   run a program in a sandbox\n"
+    "  exec [OPTIONS] ID [--] PROG [ARGS...]     one more process in a running sandbox\n"
+    "  ps [--json] ID                            its processes\n"
+    "  kill [-s SIGNAL] [--all] ID [PID]         a signal to its first process, or another\n"
+    "  pause ID, resume ID                       holds all of its processes, lets them go on\n"
+    "  stats [--json] ID                         what it uses\n"
+    "  list [--json]                             running sandboxes\n"
     "  doctor                                    what this host offers, and what is missing\n"
     "  syscalls [--json]                         the system calls that are implemented\n"
     "  version                                   the version\n"
-    "  help [run]                                this text, or the options of run\n";
+    "  help [run|exec]                           this text, or the options\n";
 
 static const char run_text[] =
     "usage: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]\n"
@@ -24,6 +30,7 @@ static const char run_text[] =
     "IMAGE is a directory that holds a root file system. It is never written.\n"
     "\n"
     "  --env K=V            set a variable (the caller's environment is not passed on)\n"
+    "  --name ID            how exec, ps and kill call it (default: an id of its own)\n"
     "  --workdir DIR        working directory (default /tmp)\n"
     "  --hostname NAME      host name (default sentry)\n"
     "  --user UID[:GID]|NAME  default 65534; 0 is the emulated root\n"
@@ -48,10 +55,26 @@ static const char run_text[] =
     "Exit status: the program's own, 128+N for signal N, 124 for a limit, 125 when the sandbox could\n"
     "not start, 126/127 when PROG cannot be executed / is not found.\n";
 
+static const char exec_text[] =
+    "usage: sentry exec [OPTIONS] ID [--] PROG [ARGS...]\n"
+    "\n"
+    "Runs PROG in the running sandbox ID (see 'sentry list'), as its first program's user, in its\n"
+    "working directory and with its environment.\n"
+    "\n"
+    "  --env K=V            set a variable\n"
+    "  --workdir DIR        working directory\n"
+    "  --user UID[:GID]|NAME\n"
+    "  --tty                the program gets a terminal\n"
+    "\n"
+    "Exit status: the program's own, 128+N for signal N (137 when the sandbox ends first), 125 when\n"
+    "there is no such sandbox, 126/127 when PROG cannot be executed / is not found.\n";
+
 int cmd_help(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "run") == 0)
         (void)fputs(run_text, stdout);
+    else if (argc > 1 && strcmp(argv[1], "exec") == 0)
+        (void)fputs(exec_text, stdout);
     else
         (void)fputs(general, stdout);
     return 0;

@@ -15,9 +15,11 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", cmd_run},           {"doctor", cmd_doctor},     {"version", cmd_version},
-    {"syscalls", cmd_syscalls}, {"help", cmd_help},         {"--help", cmd_help},
-    {"-h", cmd_help},           {"--version", cmd_version},
+    {"run", cmd_run},         {"exec", cmd_exec},         {"ps", cmd_ps},
+    {"kill", cmd_kill},       {"list", cmd_list},         {"pause", cmd_pause},
+    {"resume", cmd_pause},    {"stats", cmd_stats},       {"doctor", cmd_doctor},
+    {"version", cmd_version}, {"syscalls", cmd_syscalls}, {"help", cmd_help},
+    {"--help", cmd_help},     {"-h", cmd_help},           {"--version", cmd_version},
 };
 
 enum {

@@ -14,8 +14,10 @@ int mounts_make(const struct boot *b, struct gofer_client *c, struct error *err)
 
 struct user_ids {
     uint32_t uid, gid, ngroups;
-    uint32_t groups[32];
+    uint32_t groups[64];
 };
 /* "UID[:GID]", a name of the image's /etc/passwd, or NULL (65534). Supplementary groups from
  * /etc/group. */
 int user_resolve(const char *spec, struct user_ids *ret_ids, struct error *err) MUST_CHECK;
+/* The home directory of uid in the image's /etc/passwd; false: not known. */
+bool user_home(uint32_t uid, char *buf, size_t cap);

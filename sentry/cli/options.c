@@ -26,6 +26,7 @@
 #include "sentry/cli/cgroup.h"
 #include "sentry/cli/policy.h"
 #include "sentry/cli/report.h"
+#include "sentry/cli/state.h"
 
 struct parse_state {
     struct boot *b;
@@ -236,6 +237,12 @@ static int opt_log(struct parse_state *st, const char *v, struct error *err)
     return r < 0 ? r : set_string(&st->b->log_spec, v, err);
 }
 
+static int opt_name(struct parse_state *st, const char *v, struct error *err)
+{
+    int r = state_id_check(v, err);
+    return r < 0 ? r : set_string(&st->b->name, v, err);
+}
+
 static int opt_report(struct parse_state *st, const char *v, struct error *err)
 {
     if (st->b->report_path != NULL)
@@ -291,6 +298,7 @@ static const struct option_row {
     option_fn *fn;
 } rows[] = {
     {"env", VALUE_REQUIRED, opt_env},
+    {"name", VALUE_REQUIRED, opt_name},
     {"workdir", VALUE_REQUIRED, opt_workdir},
     {"hostname", VALUE_REQUIRED, opt_hostname},
     {"user", VALUE_REQUIRED, opt_user},

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cli.h"
+#include "sentry/cli/entry.h"
 #include "sentry/cli/monitor.h"
 #include "sentry/cli/options.h"
 #include "sentry/cli/report.h"
@@ -48,11 +50,61 @@ static int write_report(const struct boot *b, const struct monitor_result *res)
     return res->exit_code;
 }
 
+struct run {
+    struct boot *b;
+    struct entry entry;
+    pid_t sentry;
+};
+
+static int run_made(void *ctx, pid_t sentry, pid_t gofer, struct error *err)
+{
+    struct run *r = ctx;
+    (void)gofer;
+    (void)err;
+    r->sentry = sentry;
+    return 0;
+}
+
+static void run_started(void *ctx)
+{
+    struct run *r = ctx;
+    entry_write(&r->entry, r->b, r->sentry);
+}
+
+static void run_ending(void *ctx)
+{
+    struct run *r = ctx;
+    entry_end(&r->entry);
+}
+
+/* Without --name nobody asked for an entry: then it is a matter for the log only. */
+static int begin_entry(struct run *r, struct error *err)
+{
+    struct error e;
+    error_init(&e);
+    if (entry_begin(&r->entry, r->b, &e) == 0)
+        return 0;
+    if (r->b->name != NULL)
+        return error_set(err, e.code, "--name: %s", e.text);
+    LOG_I(CH_CLI, "no entry in the state directory: %s", e.text);
+    return 0;
+}
+
 static int run_boot(struct boot *b)
 {
     struct monitor_result res;
+    struct run r = {.b = b};
+    struct error err;
+    struct monitor_hooks hooks = {
+        .ctx = &r, .made = run_made, .started = run_started, .ending = run_ending};
 
-    monitor_run(b, NULL, &res);
+    error_init(&err);
+    if (begin_entry(&r, &err) < 0) {
+        (void)fprintf(stderr, "sentry: %s\n", err.text);
+        return EXIT_START;
+    }
+    monitor_run(b, &hooks, &res);
+    entry_end(&r.entry);
     if (res.verdict != VERDICT_OK && res.verdict != VERDICT_EXIT && res.verdict != VERDICT_SIGNAL)
         (void)fprintf(stderr, "sentry: %s\n", res.text);
     return b->report_path != NULL ? write_report(b, &res) : res.exit_code;

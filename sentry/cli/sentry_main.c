@@ -32,6 +32,7 @@
 #include "sentry/cli/console.h"
 #include "sentry/cli/control.h"
 #include "sentry/cli/mounts.h"
+#include "sentry/cli/process.h"
 #include "sentry/cli/terminal.h"
 #include "sentry/fs/dev/tty.h"
 #include "sentry/host/host.h"
@@ -145,6 +146,7 @@ static void start_stdio(const struct boot *b, struct kernel_start *start, struct
     if (b->tty) {
         if (console_begin(&console, fds[0], fds[1], err) < 0)
             fail(EXIT_START, err);
+        tty_console_system(console.master);
         for (int i = 0; i < 3; i++)
             start->stdio_files[i] = console.slave;
         start->console = console.master;
@@ -165,29 +167,56 @@ static void start_stdio(const struct boot *b, struct kernel_start *start, struct
     }
 }
 
+static struct user_ids init_ids;
+
 static void start_program(const struct boot *b)
 {
     struct error err;
-    struct user_ids ids;
+    struct process p;
     bool exec_failed;
+    struct process_words w = {
+        .argv = (const char *const *)b->argv,
+        .env = (const char *const *)b->env,
+        .cwd = b->cwd,
+        .user = b->user,
+        .process = &b->process,
+    };
 
     error_init(&err);
-    if (user_resolve(b->user, &ids, &err) < 0)
+    if (process_describe(&w, &p, &err) < 0)
         fail(EXIT_START, &err);
-    struct kernel_start start = {
-        .argv = (const char *const *)b->argv,
-        .envp = (const char *const *)b->env,
-        .cwd = b->cwd,
-        .uid = ids.uid,
-        .gid = ids.gid,
-        .ngroups = ids.ngroups,
-        .groups = ids.groups,
-        .caps = ids.uid == 0 ? CRED_CAP_ALL : 0,
-    };
-    start_stdio(b, &start, &err);
-    int r = kernel_start_init(&start, &exec_failed, &err);
+    init_ids = p.ids;
+    p.start.hold = b->wait_start;
+    start_stdio(b, &p.start, &err);
+    int r = kernel_start_init(&p.start, &exec_failed, &err);
     if (r < 0)
         fail(!exec_failed ? EXIT_START : r == -ENOENT ? EXIT_NOTFOUND : EXIT_NOEXEC, &err);
+    process_done(&p);
+}
+
+static void tell_started(void)
+{
+    struct boot_message m = {.kind = BOOT_STARTED};
+    tell(&m);
+    kernel_watch_cpu();
+}
+
+static bool release_program(void)
+{
+    if (!kernel_release_init())
+        return false;
+    tell_started();
+    return true;
+}
+
+static void serve_control(const struct boot *b)
+{
+    struct control_server config = {
+        .boot = b, .ids = &init_ids, .console = console.master, .start = release_program};
+    struct error err;
+    error_init(&err);
+    if (control_server_begin(&config, &err) < 0)
+        fail(EXIT_START, &err);
 }
 
 static void setup_log(const struct boot *b)
@@ -246,14 +275,6 @@ static void start_platform(const struct boot *b, uint64_t now, struct plat **ret
     confine_filter_done(&build.filter);
 }
 
-/* What a description may ask for and nobody does yet. */
-static int check_supported(const struct boot *b, struct error *err)
-{
-    if (b->wait_start)
-        return error_set(err, ENOTSUP, "a held start is not supported yet");
-    return 0;
-}
-
 void sentry_main(struct boot *b, int control, int gofer_sock)
 {
     struct error err;
@@ -264,8 +285,6 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     error_init(&err);
     kassert_set_handler(assertion_failed);
     setup_log(b);
-    if (check_supported(b, &err) < 0)
-        fail(EXIT_START, &err);
     prepare_outputs(b);
     usage_share(&b->shared->usage, control);
     raise_file_limit();
@@ -283,17 +302,21 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     set_limits(b);
     if (mounts_make(b, gofer, &err) < 0)
         fail(EXIT_START, &err);
-    struct boot_message m = {.kind = BOOT_STARTED};
+    kernel.init_protected = b->oci;
     start_program(b);
-    tell(&m);
     watch_control();
-    if (control_server_begin(b, NULL, &err) < 0)
-        fail(EXIT_START, &err);
-    kernel_watch_cpu();
+    serve_control(b);
+    if (b->wait_start) {
+        struct boot_message m = {.kind = BOOT_CREATED};
+        tell(&m);
+    } else {
+        tell_started();
+    }
     kernel_run();
+    control_server_end();
     if (b->tty)
         console_end(&console);
-    m = (struct boot_message){.kind = BOOT_ENDED, .status = kernel.exit_status};
+    struct boot_message m = {.kind = BOOT_ENDED, .status = kernel.exit_status};
     if (kernel.fatal != NULL)
         (void)snprintf(m.text, sizeof(m.text), "%.399s", kernel.fatal);
     tell(&m);

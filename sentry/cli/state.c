@@ -216,6 +216,16 @@ int state_lock(int dir, int *ret_lock, struct error *err)
     return 0;
 }
 
+int state_claim(int dir, bool wait)
+{
+    struct stat st;
+    while (flock(dir, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EINTR)
+            return -errno;
+    }
+    return fstat(dir, &st) == 0 && st.st_nlink == 0 ? -ENOENT : 0;
+}
+
 static void remove_files(int dir)
 {
     DIR *d;
@@ -264,6 +274,27 @@ int state_remove(const char *root, const char *id, struct error *err)
     }
     (void)close(top);
     return r;
+}
+
+void state_sweep(const char *root, unsigned max)
+{
+    struct dirent *ent;
+    int top = open_root(root, NULL);
+    DIR *d = top >= 0 ? fdopendir(top) : NULL;
+    if (d == NULL) {
+        fd_close(top);
+        return;
+    }
+    for (unsigned i = 0; i < max && (ent = readdir(d)) != NULL;) {
+        if (state_id_check(ent->d_name, NULL) < 0)
+            continue;
+        i++;
+        int dir = open_id(top, ent->d_name, NULL);
+        if (dir >= 0 && state_claim(dir, false) == 0)
+            (void)!state_remove(root, ent->d_name, NULL);
+        fd_close(dir);
+    }
+    (void)closedir(d);
 }
 
 static int name_cmp(const void *a, const void *b)
@@ -334,6 +365,19 @@ static int set_text(json_t *o, const char *key, const char *text)
     return json_object_set_new(o, key, v);
 }
 
+/* kfree. jansson may have been given another allocator than malloc, so it never hands out memory.
+ */
+static char *dump(const json_t *v, size_t flags)
+{
+    size_t n = json_dumpb(v, NULL, 0, flags);
+    char *text = n > 0 ? kalloc(n + 1) : NULL;
+    if (text != NULL && json_dumpb(v, text, n, flags) != n) {
+        kfree(text);
+        return NULL;
+    }
+    return text;
+}
+
 static char *state_text(const struct state *s)
 {
     json_t *o = json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:s, s:I}", "version", 1, "id", s->id,
@@ -346,7 +390,7 @@ static char *state_text(const struct state *s)
         set_text(o, "config", s->config_path) == 0 &&
         set_json(o, "cgroups", s->cgroups_json) == 0 &&
         set_json(o, "annotations", s->annotations_json) == 0)
-        text = json_dumps(o, JSON_COMPACT);
+        text = dump(o, JSON_COMPACT);
     json_decref(o);
     return text;
 }
@@ -377,7 +421,7 @@ int state_write(int dir, const struct state *s, bool durable, struct error *err)
         r = -errno;
     if (r < 0)
         (void)unlinkat(dir, temp, 0);
-    free(text);
+    kfree(text);
     return r < 0 ? error_errno(err, -r, "writing the state of the sandbox") : 0;
 }
 
@@ -397,9 +441,7 @@ static int read_copy(const struct jsonx *at, char **slot, struct error *err)
 
 static int read_verbatim(const struct jsonx *at, char **slot, struct error *err)
 {
-    char *text = json_dumps(at->value, JSON_COMPACT | JSON_ENCODE_ANY);
-    char *copy = text != NULL ? kstrdup(text) : NULL;
-    free(text);
+    char *copy = dump(at->value, JSON_COMPACT | JSON_ENCODE_ANY);
     if (copy == NULL)
         return error_set(err, ENOMEM, "no memory");
     kfree(*slot);

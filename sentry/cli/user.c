@@ -123,6 +123,20 @@ static bool find_passwd(const char *name, struct user_ids *ids)
     return found;
 }
 
+bool user_home(uint32_t uid, char *buf, size_t cap)
+{
+    char *text = read_image_file("/etc/passwd");
+    bool found = false;
+    for (const char *l = text; l != NULL && *l != '\0' && !found;) {
+        size_t n = strcspn(l, "\n");
+        uint32_t id;
+        found = field_u32(l, n, 2, &id) && id == uid && field(l, n, 5, buf, cap) && buf[0] == '/';
+        l += n + (l[n] == '\n');
+    }
+    kfree(text);
+    return found;
+}
+
 static bool is_number(const char *s)
 {
     return s[0] >= '0' && s[0] <= '9';

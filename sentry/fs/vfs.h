@@ -403,6 +403,9 @@ int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct sup
 int overlay_mount_on(const struct path *lower, struct super *upper_tmpfs, struct super **ret_sb)
     MUST_CHECK;
 int procfs_mount_new(struct super **ret_sb) MUST_CHECK;
+/* The arguments of t's program with blanks between, as far as they fit: bytes of the guest, without
+ * a NUL. */
+size_t proc_command_line(const struct task *t, char *buf, size_t cap);
 int sysfs_mount_new(struct super **ret_sb) MUST_CHECK;
 int devfs_mount_new(struct super **ret_sb) MUST_CHECK; /* tmpfs-like, populated */
 /* Makes what is missing of the usual devices and links in a directory (an OCI container's /dev). */

@@ -27,7 +27,7 @@ int host_dup(int fd);
 
 /* Readiness of host descriptors: fn runs on the worker when events (LX_POLL*) occur,
  * level-triggered while armed; it is disarmed before each call. The worker's epoll descriptor is
- * host_poll_fd(). */
+ * host_poll_fd(). A ready function may end any watch, its own too. */
 struct host_watch {
     int fd;
     bool registered, armed;
@@ -44,6 +44,8 @@ int host_poll_fd(void);
 int host_timer_init(void (*fired)(void));
 void host_timer_set(uint64_t ns);
 void host_poll_dispatch(void);
+/* The same, but waits until there is something. */
+void host_poll_wait(void);
 
 /* -- memory (host_mem.c) ------------------------------------------------------------------------
  */

@@ -167,24 +167,45 @@ int host_watch_arm(struct host_watch *w, uint32_t events)
     return 0;
 }
 
+/* What one look found and has not been told yet. */
+static struct epoll_event found[8];
+static int nfound;
+
 void host_watch_done(struct host_watch *w)
 {
+    for (int i = 0; i < nfound; i++) {
+        if (found[i].data.ptr == w)
+            found[i].data.ptr = NULL;
+    }
     if (w->registered)
         (void)epoll_ctl(host_poll_fd(), EPOLL_CTL_DEL, w->fd, NULL);
     w->registered = false;
     w->armed = false;
 }
 
-void host_poll_dispatch(void)
+static void poll_dispatch(int timeout)
 {
-    struct epoll_event evs[8];
-    int n = epoll_wait(host_poll_fd(), evs, 8, 0);
-    for (int i = 0; i < n; i++) {
-        struct host_watch *w = evs[i].data.ptr;
+    int n = epoll_wait(host_poll_fd(), found, (int)ARRAY_LEN(found), timeout);
+    nfound = MAX(n, 0);
+    for (int i = 0; i < nfound; i++) {
+        struct host_watch *w = found[i].data.ptr;
+        if (w == NULL)
+            continue;
         w->armed = false;
         w->events = 0;
-        w->ready(w, evs[i].events);
+        w->ready(w, found[i].events);
     }
+    nfound = 0;
+}
+
+void host_poll_dispatch(void)
+{
+    poll_dispatch(0);
+}
+
+void host_poll_wait(void)
+{
+    poll_dispatch(-1);
 }
 
 /* -- the one timer

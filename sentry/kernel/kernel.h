@@ -5,6 +5,8 @@
  */
 #include "lib/compiler.h"
 
+#include "abi/rlimit.h"
+
 #include "platform/platform.h"
 
 #include "lib/list.h"
@@ -34,6 +36,9 @@ struct kernel {
     struct list_head groups;   /* thread_group.all_link */
     struct thread_group *init; /* the first process: adopts orphans, its exit ends the run */
     struct task *current;      /* whose call is being handled; NULL outside of handlers */
+    struct task *held;         /* the first process, loaded but not started (counted), or NULL */
+    bool init_protected;       /* signals reach init as the first process of a pid namespace */
+    bool paused;               /* no guest code runs: kernel_pause */
     bool ended;                /* the run is over: verdict (and exit_status) are final */
     enum verdict verdict;      /* set by kernel_end; NONE: init ended by itself */
     int exit_status;           /* wait status of init */
@@ -58,22 +63,40 @@ int kernel_init(struct plat *p, struct error *err) MUST_CHECK;
 /* Ends every process and frees everything; the platform is the caller's to shut down. */
 void kernel_done(void);
 
-/* What the first process looks like. Strings are borrowed. */
+/* What a process from outside looks like: the first one, or one that execs into the sandbox.
+ * Strings are borrowed. */
 struct kernel_start {
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
     uint32_t uid, gid;
     uint32_t ngroups;
     const uint32_t *groups;
-    uint64_t caps;               /* effective, permitted and bounding */
+    struct {
+        uint64_t effective, permitted, inheritable, bounding, ambient;
+    } caps; /* before its execve, which changes them as capabilities(7) says */
+    bool no_new_privs;
+    uint32_t umask;
+    int oom_score_adj;
+    uint32_t rlimits_given; /* bit N: rlimit[N] instead of the sandbox's own */
+    struct lx_rlimit rlimit[LX_RLIM_NLIMITS];
     int stdio[3];                /* host descriptors, owned by the kernel from here on; -1: none */
     struct file *stdio_files[3]; /* or guest files (a pty), borrowed; NULL: use stdio */
-    struct tty_master *console;  /* of the first process's session (--tty), or NULL */
+    struct tty_master *console;  /* of the process's session, or NULL */
+    bool hold;                   /* the first process: load it, start it with kernel_release_init */
 };
 /* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve, then *ret_exec
  * says that it was the program that could not be executed. */
 int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err)
     MUST_CHECK;
+/* Lets a held first process go; false when none is held. */
+bool kernel_release_init(void);
+/* Makes one more process: without a parent, in a session of its own. *ret_tg is counted; its
+ * exit_wait queue is woken when it has ended, with exit_code as its wait status. On failure nothing
+ * of it is left. */
+int kernel_exec_process(const struct kernel_start *start, struct thread_group **ret_tg,
+                        bool *ret_exec, struct error *err) MUST_CHECK;
+/* Holds every guest thread, or lets all go on. Takes effect before the worker waits again. */
+void kernel_pause(bool pause);
 /* ns of CPU time of all guest threads, dead ones included: the user time of a run. */
 uint64_t kernel_cputime(void);
 /* ns that the sentry has worked since the program started: the system time of a run. */

@@ -193,17 +193,34 @@ static bool default_ignores(int signo)
     return (sig_bit(signo) & LX_SIGSET_DFL_IGNORE) != 0;
 }
 
+/*
+ * The first process of a container takes no default action: what it has no handler for is nothing
+ * to it, whoever sends, but for SIGKILL and SIGSTOP from outside (pid_namespaces(7)).
+ */
+static bool init_spared(const struct task *t, int signo)
+{
+    return kernel.init_protected && t->group == kernel.init && action_of(t, signo) == LX_SIG_DFL &&
+           signo != LX_SIGKILL && signo != LX_SIGSTOP;
+}
+
+/* Not even queued: the same, and SIGKILL and SIGSTOP from inside. */
+static bool init_unreachable(const struct task *t, int signo, bool outside)
+{
+    return kernel.init_protected && t->group == kernel.init &&
+           (init_spared(t, signo) || (!outside && (signo == LX_SIGKILL || signo == LX_SIGSTOP)));
+}
+
 static bool signal_ignored(const struct task *t, int signo)
 {
     uint64_t h = action_of(t, signo);
-    return h == LX_SIG_IGN || (h == LX_SIG_DFL && default_ignores(signo));
+    return init_spared(t, signo) || h == LX_SIG_IGN || (h == LX_SIG_DFL && default_ignores(signo));
 }
 
 static bool signal_fatal(const struct task *t, int signo)
 {
     if (signo == LX_SIGKILL)
         return true;
-    return action_of(t, signo) == LX_SIG_DFL && !default_ignores(signo) &&
+    return action_of(t, signo) == LX_SIG_DFL && !init_spared(t, signo) && !default_ignores(signo) &&
            (sig_bit(signo) & LX_SIGSET_STOP) == 0;
 }
 
@@ -333,8 +350,9 @@ static void send_effects(struct thread_group *tg, int signo)
     }
 }
 
-static int send(struct thread_group *tg, struct task *only, const struct lx_siginfo *info,
-                struct posix_timer *timer)
+/* outside: of the sandbox, or the kernel itself. */
+static int send_from(bool outside, struct thread_group *tg, struct task *only,
+                     const struct lx_siginfo *info, struct posix_timer *timer)
 {
     int signo = info->si_signo;
 
@@ -343,6 +361,8 @@ static int send(struct thread_group *tg, struct task *only, const struct lx_sigi
     send_effects(tg, signo);
     struct task *t = only != NULL ? only : group_pick(tg, signo);
     struct task *judge = t != NULL ? t : any_thread(tg);
+    if (init_unreachable(judge, signo, outside) && !(judge->blocked & sig_bit(signo)))
+        return 0;
     /* Ignored and not blocked: gone. While blocked the action may still change. */
     if (signo != LX_SIGKILL && signal_ignored(judge, signo) && !(judge->blocked & sig_bit(signo)))
         return 0;
@@ -357,6 +377,18 @@ static int send(struct thread_group *tg, struct task *only, const struct lx_sigi
     if (t != NULL && task_wants(t, signo))
         signal_notify_task(t);
     return 0;
+}
+
+static int send(struct thread_group *tg, struct task *only, const struct lx_siginfo *info,
+                struct posix_timer *timer)
+{
+    return send_from(info->si_code == LX_SI_KERNEL, tg, only, info, timer);
+}
+
+int signal_send_outside(struct thread_group *tg, int signo)
+{
+    struct lx_siginfo info = {.si_signo = signo, .si_code = LX_SI_USER};
+    return send_from(true, tg, NULL, &info, NULL);
 }
 
 int signal_send_task(struct task *t, const struct lx_siginfo *info)
@@ -436,8 +468,12 @@ void signal_force(struct task *t, const struct lx_siginfo *info)
         t->blocked &= ~sig_bit(signo);
     }
     (void)sigpending_add(&t->pending, info, NULL);
-    if (act->sa_handler == LX_SIG_DFL)
+    if (act->sa_handler == LX_SIG_DFL) {
+        /* A fault of its own ends even the first process. */
+        if (t->group == kernel.init)
+            kernel.init_protected = false;
         mark_fatal(t->group);
+    }
 }
 
 /* -- before guest code runs again
@@ -495,7 +531,7 @@ static bool default_action(struct task *t, int signo, enum signal_work *ret_work
         return false;
     if (signal_dequeue(t, sig_bit(signo), &info) == 0)
         return true;
-    if (signo != LX_SIGKILL && (h == LX_SIG_IGN || default_ignores(signo)))
+    if (signo != LX_SIGKILL && (h == LX_SIG_IGN || default_ignores(signo) || init_spared(t, signo)))
         return true;
     if (sig_bit(signo) & LX_SIGSET_STOP) {
         if (signo == LX_SIGSTOP || !pgrp_is_orphaned(t->group->pgrp, NULL))

@@ -40,6 +40,8 @@ bool signal_pending(const struct task *t);
 /* Sending. info->si_signo in 1..64. Return 0, or -EAGAIN (queue limit, real-time signals only). */
 int signal_send_task(struct task *t, const struct lx_siginfo *info);
 int signal_send_group(struct thread_group *tg, const struct lx_siginfo *info);
+/* From outside of the sandbox, by its owner (a sender without a pid). */
+int signal_send_outside(struct thread_group *tg, int signo);
 /* SI_KERNEL signals, e.g. SIGPIPE to the writer, SIGHUP/SIGINT from a tty to a process group. */
 void signal_send_kernel_task(struct task *t, int signo);
 void signal_send_kernel_group(struct thread_group *tg, int signo);

@@ -46,12 +46,51 @@ static void chaos_wake(void)
     }
 }
 
+void kernel_pause(bool pause)
+{
+    kernel.paused = pause;
+}
+
+/*
+ * A thread that computes is interrupted and reports at the gate, like all others; nobody receives
+ * that report until the pause is over, so there it stays.
+ */
+static void hold_threads(void)
+{
+    struct thread_group *tg;
+    struct task *t;
+    for (tg = thread_group_first(); tg != NULL; tg = thread_group_next(tg)) {
+        list_for_each_entry (t, &tg->threads, group_link) {
+            if (t->state == TASK_RUNNING && !t->kicked && t->pth != NULL) {
+                t->kicked = true;
+                plat_ops->interrupt(t->pth);
+            }
+        }
+    }
+}
+
+/* Only descriptors of the host are looked at, and only SIGKILL does anything. */
+static void run_paused(void)
+{
+    hold_threads();
+    while (kernel.paused && !kernel.ended && kernel.fatal == NULL) {
+        set_timer();
+        host_poll_wait();
+        signal_run_fatal();
+    }
+    dispatch_run_queue();
+}
+
 void kernel_run(void)
 {
     unsigned busy = 0;
     dispatch_run_queue();
     while (!kernel.ended && kernel.fatal == NULL) {
         struct plat_event ev;
+        if (kernel.paused) {
+            run_paused();
+            continue;
+        }
         set_timer();
         plat_ops->next_event(kernel.plat, host_poll_fd(), -1, &ev);
         dispatch_event(&ev);

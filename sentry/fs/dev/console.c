@@ -85,9 +85,13 @@ int tty_new_console(struct file **ret_slave, struct tty_master **ret)
     }
     wait_entry_init(&m->entry, 0, master_woken);
     wait_queue_add(&m->tty->master_wait, &m->entry);
-    console = m->tty;
     *ret = m;
     return 0;
+}
+
+void tty_console_system(const struct tty_master *m)
+{
+    console = m->tty;
 }
 
 void tty_console_free(struct tty_master *m)

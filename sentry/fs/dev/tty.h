@@ -28,6 +28,8 @@ void tty_session_exit(struct session *s);
  * (counted), *ret the master (owned; tty_console_free hangs up). */
 int tty_new_console(struct file **ret_slave, struct tty_master **ret) MUST_CHECK;
 void tty_console_free(struct tty_master *m);
+/* What /dev/console is: the terminal of the first process. */
+void tty_console_system(const struct tty_master *m);
 /* Bytes typed by the user: how many were taken (0 when the input buffer is full). */
 size_t tty_console_input(struct tty_master *m, const void *bytes, size_t n);
 /* Takes output of the guest: bytes, 0 when there is none. */

@@ -140,6 +140,22 @@ int proc_show_cmdline(struct gen_inode *gi, struct buf *out)
     return r;
 }
 
+size_t proc_command_line(const struct task *t, char *buf, size_t cap)
+{
+    const struct mm *mm = t->mm;
+    if (mm == NULL || mm->arg_end <= mm->arg_start)
+        return 0;
+    size_t n =
+        read_mm(t->mm, mm->arg_start, buf, (size_t)MIN((uint64_t)cap, mm->arg_end - mm->arg_start));
+    while (n > 0 && buf[n - 1] == '\0')
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        if (buf[i] == '\0')
+            buf[i] = ' ';
+    }
+    return n;
+}
+
 int proc_show_environ(struct gen_inode *gi, struct buf *out)
 {
     struct mm *mm = proc_mm(gi);
