@@ -24,21 +24,11 @@ sentry_external(xxhash libxxhash "xxhash")
 sentry_external(cap libcap "cap")
 sentry_external(jansson jansson "jansson")
 
-# libarchive's own archive drags in a dozen libraries; a static program names only what is needed.
-pkg_check_modules(archive QUIET libarchive)
-add_library(ext_archive INTERFACE)
-add_library(ext::archive ALIAS ext_archive)
-if(archive_FOUND)
-  target_include_directories(ext_archive SYSTEM INTERFACE ${archive_INCLUDE_DIRS})
-  target_compile_definitions(ext_archive INTERFACE SENTRY_HAVE_LIBARCHIVE=1)
-  if(SENTRY_LTO)
-    pkg_check_modules(archive_static QUIET libarchive)
-    target_link_libraries(ext_archive INTERFACE -Wl,--push-state,--as-needed -Wl,-Bstatic
-      ${archive_STATIC_LDFLAGS} -Wl,--pop-state)
-  else()
-    target_link_libraries(ext_archive INTERFACE ${archive_LIBRARIES})
-  endif()
-endif()
+sentry_external(nettle nettle "nettle")
+
+# Only libarchive's tar reader with gzip and zstd is used: a static program takes those objects from its
+# archive and nothing of the dozen other libraries that the whole of it needs.
+sentry_external(archive libarchive "archive;zstd;z;nettle")
 
 pkg_check_modules(check REQUIRED QUIET check)
 add_library(ext_check INTERFACE)
