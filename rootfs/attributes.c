@@ -122,10 +122,11 @@ int attributes_set_fd(const struct attributes *a, int fd, bool dir, struct error
     const struct timespec times[2] = {a->mtime, a->mtime};
     bool give = a->layers->keep_owner;
 
-    /* Always: in a setgid directory new files have the directory's group. */
+    /* Always: in a setgid directory new files have the directory's group. Writing cleared setuid.
+     */
     if (give && fchown(fd, a->uid, a->gid) < 0 && not_given(a, errno))
         return error_errno(err, errno, "giving it to %u:%u", a->uid, a->gid);
-    if ((dir || (give && (a->mode & 07000) != 0)) && fchmod(fd, a->mode) < 0)
+    if ((dir || (a->mode & 07000) != 0) && fchmod(fd, a->mode) < 0)
         return error_errno(err, errno, "setting its mode");
     if (!a->layers->keep_owner && (a->uid != 0 || a->gid != 0))
         a->layers->notes.owners++;

@@ -335,14 +335,12 @@ static int add_rules(scmp_filter_ctx f, uint32_t action, const int *calls, size_
 
 static int add_argument_rules(scmp_filter_ctx f)
 {
+    static const unsigned fcntls[] = {F_DUPFD_CLOEXEC, F_GETFL, F_SETFD};
     int r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mknodat), 1,
                              SCMP_A2_32(SCMP_CMP_MASKED_EQ, S_IFMT, S_IFIFO));
-    if (r == 0)
+    for (size_t i = 0; i < ARRAY_LEN(fcntls) && r == 0; i++)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                             SCMP_A1_32(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0));
-    if (r == 0)
-        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                             SCMP_A1_32(SCMP_CMP_EQ, F_GETFL, 0));
+                             SCMP_A1_32(SCMP_CMP_EQ, fcntls[i], 0));
     if (r == 0 && !SENTRY_SANITIZED)
         r = seccomp_rule_add(
             f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),

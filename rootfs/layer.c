@@ -127,6 +127,16 @@ static int make_file(struct apply *a, struct member *m, bool with_data)
     return r < 0 ? r : attributes_set_fd(&m->attr, fd, false, a->err);
 }
 
+static int dir_attributes(struct apply *a, const struct member *m, int fd)
+{
+    int r = attributes_set_fd(&m->attr, fd, true, a->err);
+    if (r < 0)
+        return r;
+    (void)buf_append(&a->dir_times, &m->attr.mtime, sizeof(m->attr.mtime));
+    (void)buf_append(&a->dir_times, m->name, strlen(m->name) + 1);
+    return buf_error(&a->dir_times) < 0 ? error_set(a->err, ENOMEM, "no memory") : 0;
+}
+
 static int make_directory(struct apply *a, struct member *m, bool exists)
 {
     if (!exists && mkdirat(m->dir, m->last, m->attr.mode) < 0)
@@ -134,14 +144,7 @@ static int make_directory(struct apply *a, struct member *m, bool exists)
     auto_fd int fd = tree_open_at(m->dir, m->last, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return host_failed(a, -fd, "opening a directory");
-    int r = attributes_set_fd(&m->attr, fd, true, a->err);
-    if (r == 0) {
-        (void)buf_append(&a->dir_times, &m->attr.mtime, sizeof(m->attr.mtime));
-        (void)buf_append(&a->dir_times, m->name, strlen(m->name) + 1);
-        if (buf_error(&a->dir_times) < 0)
-            r = error_set(a->err, ENOMEM, "no memory");
-    }
-    return r;
+    return dir_attributes(a, m, fd);
 }
 
 static int make_link(struct apply *a, struct member *m)
@@ -282,7 +285,7 @@ static int root_member(struct apply *a, struct member *m)
     if (archive_entry_hardlink(m->entry) != NULL || archive_entry_filetype(m->entry) != S_IFDIR)
         return error_set(a->err, EINVAL, "the root is not a directory");
     auto_fd int fd = tree_open_at(a->l->tree.root, ".", O_RDONLY | O_DIRECTORY, 0);
-    return fd < 0 ? host_failed(a, -fd, "the root") : attributes_set_fd(&m->attr, fd, true, a->err);
+    return fd < 0 ? host_failed(a, -fd, "the root") : dir_attributes(a, m, fd);
 }
 
 /* ret_done: it was a whiteout. */
@@ -363,7 +366,9 @@ static void set_dir_times(struct apply *a)
         memcpy(&t[0], p, sizeof(t[0]));
         t[1] = t[0];
         p += sizeof(t[0]);
-        if (tree_parent(&a->l->tree, p, false, &dir, &last) == 0)
+        if (*p == '\0')
+            (void)utimensat(a->l->tree.root, ".", t, AT_SYMLINK_NOFOLLOW);
+        else if (tree_parent(&a->l->tree, p, false, &dir, &last) == 0)
             (void)utimensat(dir, last, t, AT_SYMLINK_NOFOLLOW);
         p += strlen(p) + 1;
     }

@@ -154,7 +154,7 @@ int source_init_tar(struct source *s, int fd, const struct image_limits *limits,
     r = stream_tar(&st, &tar);
     if (r < 0) {
         stream_done(&st);
-        return r;
+        return error_prefix(err, "not an image");
     }
     for (size_t n = 0; r == 0; n++) {
         int a = archive_read_next_header(tar, &entry);

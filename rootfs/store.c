@@ -19,10 +19,6 @@
 #include "lib/error.h"
 #include "lib/fdio.h"
 
-enum {
-    SMALL = 4096
-};
-
 /* --- opening
  * --------------------------------------------------------------------------------------- */
 
@@ -332,19 +328,20 @@ static bool is_id(const char *text)
     return n >= 6 && n <= DIGEST_HEX && strspn(text, "0123456789abcdef") == n;
 }
 
-int store_resolve(const struct store *s, const char *text, struct digest *ret_id, struct error *err)
+int store_resolve(const struct store *s, const char *text, struct digest *ret_id,
+                  char ret_name[STORE_FOUND_MAX], struct error *err)
 {
     static const char *const before[] = {"", "localhost/"};
     static const char *const after[] = {"", ":latest"};
-    char name[SMALL];
     const char *hex = strncmp(text, "sha256:", 7) == 0 ? text + 7 : text;
 
     for (size_t i = 0; i < ARRAY_LEN(before) * ARRAY_LEN(after); i++) {
-        (void)snprintf(name, sizeof(name), "%s%.300s%s", before[i / ARRAY_LEN(after)], text,
+        (void)snprintf(ret_name, STORE_FOUND_MAX, "%s%.300s%s", before[i / ARRAY_LEN(after)], text,
                        after[i % ARRAY_LEN(after)]);
-        if (store_ref_get(s, name, ret_id) == 0)
+        if (store_ref_get(s, ret_name, ret_id) == 0)
             return 0;
     }
+    ret_name[0] = '\0';
     struct by_prefix p = {.text = hex, .n = strlen(hex)};
     if (is_id(hex) && store_each_image(s, match_prefix, &p) == 0 && p.found == 1) {
         *ret_id = p.id;

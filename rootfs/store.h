@@ -64,10 +64,13 @@ int store_each_ref(const struct store *s, store_ref_fn *f, void *arg) MUST_CHECK
 typedef int store_image_fn(void *arg, const struct digest *id);
 int store_each_image(const struct store *s, store_image_fn *f, void *arg) MUST_CHECK;
 
+enum {
+    STORE_FOUND_MAX = 512
+};
 /* What people write: a name, with :latest or a registry left out, or six or more digits of an ID.
- */
-int store_resolve(const struct store *s, const char *text, struct digest *ret_id, struct error *err)
-    MUST_CHECK;
+ * ret_name: the name in full, "" for an ID. */
+int store_resolve(const struct store *s, const char *text, struct digest *ret_id,
+                  char ret_name[STORE_FOUND_MAX], struct error *err) MUST_CHECK;
 
 /* The image of a file that was unpacked before, by a key made of what identifies the file. */
 int store_cache_get(const struct store *s, const struct digest *key, struct digest *ret_id)

@@ -150,6 +150,15 @@ static int describe(int dir, const struct image_config *c, bool durable, struct 
     return r;
 }
 
+/* An image that a run left unsynced stays. */
+static int make_durable(const struct store *s, const struct digest *id, struct error *err)
+{
+    auto_fd int dir = open_image_dir(s, id);
+    if (dir < 0 || syncfs(dir) < 0 || (unlinkat(dir, "boot", 0) < 0 && errno != ENOENT))
+        return error_errno(err, dir < 0 ? -dir : errno, "syncing the image");
+    return 0;
+}
+
 /* Takes an image (or what a crash left of one) out of sight, then apart. */
 static int retire(struct store *s, const struct digest *id)
 {
@@ -210,6 +219,8 @@ static int fill(struct store *s, const struct store_add *a, const char *tmp, int
         r = describe(dir, &result.config, a->durable, err);
         if (r == 0)
             r = publish(s, tmp, &result.id, a->durable, err);
+    } else if (a->durable) {
+        r = make_durable(s, &result.id, err);
     }
     unpack_result_done(&result);
     return r;

@@ -15,6 +15,7 @@ void boot_init(struct boot *b)
 {
     *b = (struct boot){
         .image_fd = -1,
+        .image_use_fd = -1,
         .strace_fd = -1,
         .log_fd = -1,
         .listen_fd = -1,
@@ -100,6 +101,7 @@ void boot_done(struct boot *b)
     kfree(b->report_path);
     kfree(b->name);
     fd_done(b->image_fd);
+    fd_done(b->image_use_fd);
     fd_done(b->strace_fd);
     fd_done(b->log_fd);
 }

@@ -116,8 +116,9 @@ struct boot_device {
 };
 
 struct boot {
-    int image_fd; /* O_PATH directory: the root file system */
-    char **argv;  /* NULL-terminated */
+    int image_fd;     /* O_PATH directory: the root file system */
+    int image_use_fd; /* keeps a stored image from being removed while the monitor lives; -1 */
+    char **argv;      /* NULL-terminated */
     char *env[BOOT_MAX_ENV + 1];
     size_t nenv;
     char *cwd;

@@ -33,7 +33,8 @@ struct place {
     bool layout; /* a directory that holds an OCI layout */
 };
 
-/* --- a directory ----------------------------------------------------------------------------------- */
+/* --- a directory
+ * ----------------------------------------------------------------------------------- */
 
 static bool directory_empty(int fd)
 {
@@ -58,7 +59,8 @@ static int use_directory(struct boot *b, struct place *p, struct error *err)
     return 0;
 }
 
-/* --- finding --------------------------------------------------------------------------------------- */
+/* --- finding
+ * --------------------------------------------------------------------------------------- */
 
 static int open_place(struct place *p)
 {
@@ -87,6 +89,11 @@ static int find_place(const char *image, struct place *p)
         p->path[n] = '\0';
         p->want = *colon == ':' ? colon + 1 : NULL;
         int r = open_place(p);
+        /* A plain directory has no names in it: this is a name of the store, then. */
+        if (r == 0 && p->want != NULL && !p->layout && S_ISDIR(p->st.st_mode)) {
+            (void)close(take_fd(p->fd));
+            r = -ENOENT;
+        }
         if (r != -ENOENT && r != -ENOTDIR)
             return r;
         do {
@@ -106,8 +113,7 @@ static void cache_key(const struct place *p, struct digest *ret_key)
     int n = snprintf(text, sizeof(text), "%llu %llu %llu %lld.%09ld %lld.%09ld\n",
                      (unsigned long long)p->st.st_dev, (unsigned long long)p->st.st_ino,
                      (unsigned long long)p->st.st_size, (long long)p->st.st_mtim.tv_sec,
-                     p->st.st_mtim.tv_nsec, (long long)p->st.st_ctim.tv_sec,
-                     p->st.st_ctim.tv_nsec);
+                     p->st.st_mtim.tv_nsec, (long long)p->st.st_ctim.tv_sec, p->st.st_ctim.tv_nsec);
     digest_begin(&s);
     digest_update(&s, text, (size_t)n);
     if (p->want != NULL)
@@ -115,7 +121,8 @@ static void cache_key(const struct place *p, struct digest *ret_key)
     digest_end(&s, ret_key);
 }
 
-/* --- the store ------------------------------------------------------------------------------------- */
+/* --- the store
+ * ------------------------------------------------------------------------------------- */
 
 static void warn(const char *path, const struct layer_notes *n)
 {
@@ -235,13 +242,14 @@ static int use_name(struct boot *b, const char *name, struct image_config *ret_c
     struct digest id;
     struct error why;
     error_init(&why);
+    char full[STORE_FOUND_MAX];
     int r = store_open(&s, false, &why);
     if (r == -ENOENT)
         return error_set(err, ENOENT, "no image '%.200s', neither as a path nor in the store",
                          name);
     if (r < 0)
         return error_set(err, -r, "%s", why.text);
-    r = store_resolve(&s, name, &id, err);
+    r = store_resolve(&s, name, &id, full, err);
     if (r == 0)
         r = use_stored(b, &s, &id, ret_config, err);
     store_close(&s);
@@ -267,7 +275,8 @@ int image_open(struct boot *b, const char *image, struct image_config *ret_confi
     return r;
 }
 
-/* --- what the image says --------------------------------------------------------------------------- */
+/* --- what the image says
+ * --------------------------------------------------------------------------- */
 
 static int copy_strings(struct boot *b, size_t *at, char *const *v, size_t n, struct error *err)
 {

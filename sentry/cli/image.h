@@ -9,10 +9,10 @@ struct error;
 struct image_config;
 
 /*
- * A directory with a root file system is opened. An OCI layout (directory or tar) or docker archive is
- * unpacked into the store unless it is there; PATH:NAME chooses one of several images in it. Anything
- * else is looked up in the store. Sets b->image_fd and b->image_use_fd; *ret_config, for the caller
- * to image_config_done, is empty for a plain directory. The error names the image.
+ * A directory with a root file system is opened. An OCI layout (directory or tar) or docker archive
+ * is unpacked into the store unless it is there; PATH:NAME chooses one of several images in it.
+ * Anything else is looked up in the store. Sets b->image_fd and b->image_use_fd; *ret_config, for
+ * the caller to image_config_done, is empty for a plain directory. The error names the image.
  */
 int image_open(struct boot *b, const char *image, struct image_config *ret_config,
                struct error *err) MUST_CHECK;

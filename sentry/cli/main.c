@@ -20,6 +20,8 @@ static const struct command {
     {"resume", cmd_pause},    {"stats", cmd_stats},       {"doctor", cmd_doctor},
     {"version", cmd_version}, {"syscalls", cmd_syscalls}, {"help", cmd_help},
     {"--help", cmd_help},     {"-h", cmd_help},           {"--version", cmd_version},
+    {"import", cmd_import},   {"pull", cmd_pull},         {"images", cmd_images},
+    {"rmi", cmd_rmi},         {"prune", cmd_prune},
 };
 
 enum {

@@ -22,8 +22,10 @@
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/parse.h"
+#include "rootfs/config.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cgroup.h"
+#include "sentry/cli/image.h"
 #include "sentry/cli/policy.h"
 #include "sentry/cli/report.h"
 #include "sentry/cli/state.h"
@@ -351,36 +353,6 @@ static int apply_option(struct parse_state *st, const char *arg, const char *nex
                      name);
 }
 
-static bool directory_empty(int fd)
-{
-    struct stat st;
-    static const char *const usual[] = {"bin", "usr", "etc", "lib", "sbin", "opt", "app", "home"};
-    for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
-        if (fstatat(fd, usual[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
-            return false;
-    }
-    /* Anything else but an empty directory (link count 2, no entry) is given a chance. */
-    return fstat(fd, &st) == 0 && st.st_nlink <= 2 && st.st_size <= 4096 &&
-           faccessat(fd, "init", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
-}
-
-static int open_image(struct boot *b, const char *path, struct error *err)
-{
-    struct stat st;
-    b->image_fd = open(path, O_PATH | O_CLOEXEC);
-    if (b->image_fd < 0)
-        return error_errno(err, errno, "image %s", path);
-    if (fstat(b->image_fd, &st) < 0)
-        return error_errno(err, errno, "image %s", path);
-    if (!S_ISDIR(st.st_mode))
-        return error_set(err, ENOTDIR, "image %s is not a directory", path);
-    if (faccessat(b->image_fd, ".", R_OK | X_OK, AT_EACCESS) < 0)
-        return error_errno(err, errno, "image %s", path);
-    if (directory_empty(b->image_fd))
-        return error_set(err, ENOENT, "image %s is empty", path);
-    return 0;
-}
-
 /* Options override the policy wherever they stand, so the policy goes first. */
 static int options_policy(struct parse_state *st, int argc, char **argv, struct error *err)
 {
@@ -396,19 +368,6 @@ static int options_policy(struct parse_state *st, int argc, char **argv, struct 
         if (r < 0)
             return r;
         st->wall_given = st->cpu_given = true;
-    }
-    return 0;
-}
-
-static int copy_argv(struct boot *b, int argc, char **argv, struct error *err)
-{
-    b->argv = kalloc_array((size_t)argc + 1, sizeof(char *));
-    if (b->argv == NULL)
-        return error_set(err, ENOMEM, "no memory");
-    for (int i = 0; i < argc; i++) {
-        b->argv[i] = kstrdup(argv[i]);
-        if (b->argv[i] == NULL)
-            return error_set(err, ENOMEM, "no memory");
     }
     return 0;
 }
@@ -468,17 +427,14 @@ int options_parse_run(int argc, char **argv, struct boot *b, struct error *err)
         return error_set(err, EINVAL, "unknown option %.64s (see 'sentry help run')", argv[i]);
     if (i >= argc || strcmp(argv[i], "--") == 0)
         return error_set(err, EINVAL,
-                         "no image given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
+                         "no image given: sentry run [OPTIONS] IMAGE [--] [PROG [ARGS...]]");
     const char *image = argv[i++];
     if (i < argc && strcmp(argv[i], "--") == 0)
         i++;
-    if (i >= argc)
-        return error_set(err, EINVAL,
-                         "no program given: sentry run [OPTIONS] IMAGE [--] PROG [ARGS...]");
-    if (argv[i][0] == '\0')
-        return error_set(err, EINVAL, "the program's name is empty");
-    r = open_image(b, image, err);
+    struct image_config config;
+    r = image_open(b, image, &config, err);
     if (r == 0)
-        r = copy_argv(b, argc - i, argv + i, err);
+        r = image_apply(b, &config, argc - i, argv + i, err);
+    image_config_done(&config);
     return r < 0 ? r : finish(&st, err);
 }

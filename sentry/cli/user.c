@@ -1,5 +1,5 @@
 /*
- * user.c: --user: numbers, or a name that is looked up in the image's /etc/passwd and /etc/group.
+ * user.c: --user: numbers, or names that are looked up in the image's /etc/passwd and /etc/group.
  *
  * The files belong to the image, so they are read through the guest's own file system and parsed as
  * hostile text: at most 64 KiB, lines without sense are skipped.
@@ -137,6 +137,21 @@ bool user_home(uint32_t uid, char *buf, size_t cap)
     return found;
 }
 
+static bool find_group(const char *name, uint32_t *ret_gid)
+{
+    char *text = read_image_file("/etc/group");
+    char who[256];
+    bool found = false;
+    for (const char *l = text; l != NULL && *l != '\0' && !found;) {
+        size_t n = strcspn(l, "\n");
+        found = field(l, n, 0, who, sizeof(who)) && strcmp(who, name) == 0 &&
+                field_u32(l, n, 2, ret_gid);
+        l += n + (l[n] == '\n');
+    }
+    kfree(text);
+    return found;
+}
+
 static bool is_number(const char *s)
 {
     return s[0] >= '0' && s[0] <= '9';
@@ -167,11 +182,14 @@ int user_resolve(const char *spec, struct user_ids *ret_ids, struct error *err)
     } else {
         return error_set(err, ENOENT, "--user: no user '%s' in the image's /etc/passwd", user);
     }
-    if (spec[n] == ':') {
+    const char *group = spec + n + 1;
+    if (spec[n] == ':' && is_number(group)) {
         uint64_t v;
-        if (parse_u64(spec + n + 1, 0, UINT32_MAX - 1, &v, NULL) < 0)
-            return error_set(err, EINVAL, "--user: '%s' is not a group id", spec + n + 1);
+        if (parse_u64(group, 0, UINT32_MAX - 1, &v, NULL) < 0)
+            return error_set(err, EINVAL, "--user: '%s' is not a group id", group);
         ids.gid = (uint32_t)v;
+    } else if (spec[n] == ':' && !find_group(group, &ids.gid)) {
+        return error_set(err, ENOENT, "--user: no group '%s' in the image's /etc/group", group);
     }
     *ret_ids = ids;
     return 0;

@@ -36,7 +36,8 @@ says "no image" 125 "image" run
 says "missing image" 125 "/nonexistent" run /nonexistent -- true
 mkdir "$work/empty"
 says "empty image" 125 "empty" run "$work/empty" -- true
-says "image is a file" 125 "not a directory" run /etc/passwd -- true
+export SENTRY_STORE=$work/store
+says "image is a file" 125 "/etc/passwd: not an image" run /etc/passwd -- true
 says "no program" 125 "no program" run "$bb"
 says "not found" 127 "nosuch" run "$bb" -- nosuch
 says "not executable" 126 "/etc/passwd" run "$bb" -- /etc/passwd
