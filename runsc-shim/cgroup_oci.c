@@ -29,8 +29,7 @@
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 
-static const char *const names[CG_CONTROLLERS] = {"memory", "cpu",     "cpuacct",
-                                                  "pids",   "freezer", "cpuset"};
+static const char *const names[CG_CONTROLLERS] = {"memory", "cpu", "cpuacct", "pids", "cpuset"};
 
 static void pause_ms(long ms)
 {
@@ -281,41 +280,6 @@ bool oci_cgroup_exists(const struct oci_cgroup *cg)
 /* -- the end --------------------------------------------------------------------------------------
  */
 
-int oci_cgroup_freeze(const struct oci_cgroup *cg, bool freeze, struct error *err)
-{
-    const char *dir = cg->dir[CG_FREEZER];
-    const char *want = cg->v2 ? (freeze ? "1" : "0") : (freeze ? "FROZEN" : "THAWED");
-    int r = cgroup_file_write(dir, cg->v2 ? "cgroup.freeze" : "freezer.state", want);
-
-    if (r == -ENOENT)
-        return error_set(err, ENOTSUP, "there is no freezer cgroup to pause with");
-    if (r < 0)
-        return error_errno(err, -r, "freezer");
-    /* A group freezes process by process; writing again hurries v1 up. */
-    for (int i = 0; i < 2000 && oci_cgroup_frozen(cg) != freeze; i++) {
-        if (!cg->v2)
-            (void)!cgroup_file_write(dir, "freezer.state", want);
-        pause_ms(1);
-    }
-    if (oci_cgroup_frozen(cg) == freeze)
-        return 0;
-    if (freeze)
-        (void)!cgroup_file_write(dir, cg->v2 ? "cgroup.freeze" : "freezer.state",
-                                 cg->v2 ? "0" : "THAWED");
-    return error_set(err, ETIMEDOUT, "the freezer did not %s the container",
-                     freeze ? "stop" : "continue");
-}
-
-bool oci_cgroup_frozen(const struct oci_cgroup *cg)
-{
-    char text[32];
-
-    if (cg->v2)
-        return cgroup_file_key(cg->dir[CG_FREEZER], "cgroup.events", "frozen") == 1;
-    return cgroup_file_read(cg->dir[CG_FREEZER], "freezer.state", text, sizeof(text)) &&
-           strcmp(text, "FROZEN") == 0;
-}
-
 /* False when the group was empty. */
 static bool kill_once(const char *dir)
 {
@@ -341,20 +305,16 @@ static bool kill_once(const char *dir)
 
 void oci_cgroup_kill(const struct oci_cgroup *cg, int timeout_ms)
 {
-    const char *freezer = cg->dir[CG_FREEZER];
-
     if (cg->v2)
-        (void)!cgroup_file_write(freezer, "cgroup.kill", "1");
+        (void)!cgroup_file_write(cg->dir[CG_MEMORY], "cgroup.kill", "1");
     for (int i = 0; i < timeout_ms; i++) {
         bool any = false;
         for (size_t c = 0; c < CG_CONTROLLERS; c++) {
-            if (cg->dir[c][0] != '\0' && !(cg->v2 && c != CG_FREEZER))
+            if (cg->dir[c][0] != '\0' && !(cg->v2 && c > 0))
                 any = kill_once(cg->dir[c]) || any;
         }
         if (!any)
             return;
-        (void)!cgroup_file_write(freezer, cg->v2 ? "cgroup.freeze" : "freezer.state",
-                                 cg->v2 ? "0" : "THAWED");
         pause_ms(1);
     }
 }

@@ -3,7 +3,7 @@
  * cgroup_oci.h: the cgroup of a container: linux.cgroupsPath and linux.resources, v1 or v2.
  *
  * A group is a list of directories, one a controller under v1, one in all under v2. Only a
- * directory that did not exist before, or was empty, is taken; only such a one is ever frozen,
+ * directory that did not exist before, or was empty, is taken; only such a one is ever
  * emptied or removed. A controller that the host lacks is reported, not fatal.
  */
 #include "lib/compiler.h"
@@ -19,7 +19,6 @@ enum cgroup_controller {
     CG_CPU,
     CG_CPUACCT,
     CG_PIDS,
-    CG_FREEZER,
     CG_CPUSET,
     CG_CONTROLLERS
 };
@@ -48,10 +47,7 @@ int oci_cgroup_update(const struct oci_cgroup *cg, const struct oci_resources *r
 void oci_cgroup_enter(const struct oci_cgroup *cg);
 bool oci_cgroup_exists(const struct oci_cgroup *cg);
 
-/* -ENOTSUP: no freezer. Returns when the group is frozen or thawed. */
-int oci_cgroup_freeze(const struct oci_cgroup *cg, bool freeze, struct error *err) MUST_CHECK;
-bool oci_cgroup_frozen(const struct oci_cgroup *cg);
-/* Kills every process in it (a frozen one is thawed) until it is empty, at most for timeout_ms. */
+/* Kills every process in it until it is empty, at most for timeout_ms. */
 void oci_cgroup_kill(const struct oci_cgroup *cg, int timeout_ms);
 void oci_cgroup_remove(const struct oci_cgroup *cg);
 

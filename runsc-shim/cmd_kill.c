@@ -76,7 +76,7 @@ int cmd_kill(int argc, char **argv, struct error *err)
     return r;
 }
 
-static int freeze(int argc, char **argv, bool on, struct error *err)
+static int set_paused(int argc, char **argv, bool on, struct error *err)
 {
     struct container c;
     const char *id;
@@ -88,23 +88,22 @@ static int freeze(int argc, char **argv, bool on, struct error *err)
         r = container_open(&c, id, true, err);
     if (r < 0)
         return r;
-    if (on && c.status != STATE_RUNNING && c.status != STATE_CREATED)
-        r = error_set(err, EINVAL, "container not running or created: %s",
-                      state_status_name(c.status));
+    if (on && c.status != STATE_RUNNING)
+        r = error_set(err, EINVAL, "container not running: %s", state_status_name(c.status));
     else if (!on && c.status != STATE_PAUSED)
         r = error_set(err, EINVAL, "container not paused");
     else
-        r = oci_cgroup_freeze(&c.cg, on, err);
+        r = container_pause(&c, on, err);
     container_close(&c);
     return r;
 }
 
 int cmd_pause(int argc, char **argv, struct error *err)
 {
-    return freeze(argc, argv, true, err);
+    return set_paused(argc, argv, true, err);
 }
 
 int cmd_resume(int argc, char **argv, struct error *err)
 {
-    return freeze(argc, argv, false, err);
+    return set_paused(argc, argv, false, err);
 }

@@ -14,7 +14,6 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -38,9 +37,7 @@ static enum state_status status_now(const struct container *c)
 {
     if (!state_alive(&c->s))
         return STATE_STOPPED;
-    if (c->s.status == STATE_RUNNING || c->s.status == STATE_PAUSED)
-        return oci_cgroup_frozen(&c->cg) ? STATE_PAUSED : STATE_RUNNING;
-    return c->s.status == STATE_CREATED ? STATE_CREATED : STATE_CREATING;
+    return c->s.status != STATE_STOPPED ? c->s.status : STATE_CREATING;
 }
 
 int container_open(struct container *c, const char *id, bool lock, struct error *err)
@@ -237,27 +234,29 @@ int container_remove(struct container *c, struct error *err)
     return state_remove(shim.root, c->s.id, err);
 }
 
-/* -- signals --------------------------------------------------------------------------------------
- */
-
-/* A frozen sentry answers nobody: the request waits in its socket. */
-static int signal_frozen(struct container *c, int signo, int32_t pid, struct error *err)
+int container_pause(struct container *c, bool pause, struct error *err)
 {
-    struct control_request rq = {
-        .magic = CONTROL_MAGIC, .op = CONTROL_SIGNAL, .pid = pid, .signal = signo};
     int sock;
 
-    if (signo == SIGKILL) {
-        (void)kill(c->s.sentry, SIGKILL);
-        return oci_cgroup_freeze(&c->cg, false, err);
-    }
-    int r = control_connect(c->dir, &sock, err);
-    if (r == 0 && send(sock, &rq, sizeof(rq), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        r = error_errno(err, errno, "asking the sandbox");
+    /* Whoever dies on the way leaves "paused", from which resume leads back. */
+    int r = pause ? container_save(c, STATE_PAUSED, err) : 0;
     if (r == 0)
-        (void)close(sock);
+        r = control_connect(c->dir, &sock, err);
+    if (r < 0)
+        return r;
+    r = control_pause(sock, pause, err);
+    (void)close(sock);
+    struct error ignored;
+    error_init(&ignored);
+    if (pause && r < 0)
+        (void)!container_save(c, STATE_RUNNING, &ignored);
+    else if (!pause && r == 0)
+        r = container_save(c, STATE_RUNNING, err);
     return r;
 }
+
+/* -- signals --------------------------------------------------------------------------------------
+ */
 
 int container_signal(struct container *c, int signo, bool all, struct error *err)
 {
@@ -265,8 +264,6 @@ int container_signal(struct container *c, int signo, bool all, struct error *err
 
     if (c->status == STATE_STOPPED || c->status == STATE_CREATING)
         return error_set(err, ESRCH, "container not running");
-    if (c->status == STATE_PAUSED)
-        return signal_frozen(c, signo, all ? -1 : 0, err);
     int r = control_connect(c->dir, &sock, err);
     if (r == 0) {
         r = control_signal(sock, all ? -1 : 0, signo, err);

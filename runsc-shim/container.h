@@ -57,6 +57,9 @@ int container_create(const char *id, const struct create_options *o, pid_t *ret_
 int container_start(const char *id, struct error *err) MUST_CHECK;
 /* kill, delete --force and run use it: -ESRCH when it is not running. */
 int container_signal(struct container *c, int signo, bool all, struct error *err) MUST_CHECK;
+/* The sentry holds the guest's threads; the cgroup's freezer could not, as it does not stop a
+ * thread that waits in the host's seccomp. */
+int container_pause(struct container *c, bool pause, struct error *err) MUST_CHECK;
 int container_delete(const char *id, bool force, struct error *err) MUST_CHECK;
 int write_pid_file(const char *path, pid_t pid, struct error *err) MUST_CHECK;
 /* Dies as somebody with this wait status did: of the same signal, else with its exit status. */

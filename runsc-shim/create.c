@@ -182,6 +182,7 @@ static int read_bundle(struct creation *cr, struct error *err)
     shim_note_lines(SHIM_WARNING, buf_cstr(&cr->cfg.warnings));
     boot_init_oci(&cr->b);
     cr->b.wait_start = true;
+    cr->b.limits.cgroup = CGROUP_OFF;
     r = boot_from_config(&cr->b, &cr->cfg, cr->bundle, err);
     if (r < 0)
         return r;
@@ -278,7 +279,12 @@ static int make_cgroup(struct creation *cr, struct error *err)
     int r = oci_cgroup_plan(&cr->c.cg, cr->cfg.cgroups_path, cr->c.s.id, err);
     if (r == 0)
         r = oci_cgroup_make(&cr->c.cg, &cr->cfg.resources, err);
-    return r < 0 ? r : save_cgroup(cr, err);
+    if (r == 0)
+        r = save_cgroup(cr, err);
+    /* Where the group limits memory, the monitor does not count it itself. */
+    if (r == 0 && cr->c.cg.dir[CG_MEMORY][0] != '\0')
+        r = boot_add_cgroup(&cr->b, cr->c.cg.dir[CG_MEMORY], err);
+    return r;
 }
 
 static int make_console(struct creation *cr, struct error *err)

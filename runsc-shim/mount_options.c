@@ -135,28 +135,58 @@ static int parse_mode(const char *v, struct mount_options *o, struct error *err)
     return 0;
 }
 
+static int parse_number(const char *word, size_t skip, uint64_t max, uint64_t *ret,
+                        struct error *err)
+{
+    if (parse_u64(word + skip, 0, max, ret, NULL) < 0)
+        return error_set(err, EINVAL, "option '%.60s' has no number", word);
+    return 0;
+}
+
+static int parse_id(const char *word, uint32_t *ret, struct error *err)
+{
+    uint64_t v;
+    int r = parse_number(word, 4, UINT32_MAX - 1, &v, err);
+
+    if (r == 0)
+        *ret = (uint32_t)v;
+    return r;
+}
+
+/* KEY=VALUE. */
+static int parse_pair(const char *word, size_t key_len, struct mount_options *o, struct error *err)
+{
+    if (strncmp(word, "size=", 5) == 0)
+        return parse_tmpfs_size(word + 5, &o->size, err);
+    if (strncmp(word, "mode=", 5) == 0)
+        return parse_mode(word + 5, o, err);
+    if (strncmp(word, "uid=", 4) == 0)
+        return parse_id(word, &o->uid, err);
+    if (strncmp(word, "gid=", 4) == 0)
+        return parse_id(word, &o->gid, err);
+    if (strncmp(word, "nr_inodes=", 10) == 0)
+        return parse_number(word, 10, UINT64_MAX, &o->max_inodes, err);
+    if (known(silent_keys, ARRAY_LEN(silent_keys), word, key_len))
+        return 0;
+    return error_set(err, EINVAL, "option '%.60s' is not known", word);
+}
+
 static int parse_word(const char *word, struct mount_options *o, struct error *err)
 {
     size_t n = strcspn(word, "=");
 
-    if (word[n] == '=') {
-        if (strncmp(word, "size=", 5) == 0)
-            return parse_tmpfs_size(word + 5, &o->size, err);
-        if (strncmp(word, "mode=", 5) == 0)
-            return parse_mode(word + 5, o, err);
-        if (known(silent_keys, ARRAY_LEN(silent_keys), word, n))
-            return 0;
-        return error_set(err, EINVAL, "option '%.60s' is not known", word);
-    }
+    if (word[n] == '=')
+        return parse_pair(word, n, o, err);
     for (size_t i = 0; i < ARRAY_LEN(flag_words); i++) {
         if (strcmp(flag_words[i].word, word) == 0) {
             o->flags = (o->flags | flag_words[i].set) & ~flag_words[i].clear;
             return 0;
         }
     }
-    if (strcmp(word, "bind") == 0 || strcmp(word, "rbind") == 0)
+    if (strcmp(word, "bind") == 0 || strcmp(word, "rbind") == 0) {
         o->bind = true;
-    else if (strcmp(word, "tmpcopyup") == 0)
+        o->recursive = word[0] == 'r';
+    } else if (strcmp(word, "tmpcopyup") == 0)
         o->copy_up = true;
     else if (!known(silent_words, ARRAY_LEN(silent_words), word, n))
         return error_set(err, EINVAL, "option '%.60s' is not known", word);

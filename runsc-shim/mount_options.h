@@ -9,10 +9,13 @@ struct error;
 struct mount_options {
     uint32_t flags; /* BOOT_MS_* */
     bool bind;
-    bool copy_up;  /* tmpcopyup: the tmpfs begins with what is below it */
-    uint64_t size; /* of a tmpfs, 0: not given */
+    bool recursive; /* rbind */
+    bool copy_up;   /* tmpcopyup: the tmpfs begins with what is below it */
+    uint64_t size;  /* of a tmpfs, 0: not given */
     bool mode_given;
     uint32_t mode;
+    uint32_t uid, gid;   /* of a tmpfs's root */
+    uint64_t max_inodes; /* nr_inodes */
 };
 
 /* Words that mean nothing here (propagation, labels) are taken; a word that nobody knows is an

@@ -88,6 +88,8 @@ static int set_root(struct boot *b, const struct oci_config *c, int bundle_fd, s
     if (c->root_path[0] != '/')
         how.resolve |= RESOLVE_BENEATH;
     b->image_fd = (int)syscall(SYS_openat2, bundle_fd, c->root_path, &how, sizeof(how));
+    if (b->image_fd < 0 && errno == EXDEV)
+        return error_set(err, EXDEV, "root.path: %s leads out of the bundle", c->root_path);
     if (b->image_fd < 0)
         return error_errno(err, errno, "root.path: %s", c->root_path);
     b->writable = !c->root_readonly;
@@ -188,6 +190,11 @@ static int add_mount(struct boot *b, const struct oci_mount *om, int bundle_fd, 
     m.size = o.size;
     m.mode_given = o.mode_given;
     m.mode = o.mode;
+    m.recursive = o.recursive;
+    m.copy_up = o.copy_up && m.type == BOOT_MOUNT_TMPFS;
+    m.uid = m.type == BOOT_MOUNT_TMPFS ? o.uid : 0;
+    m.gid = m.type == BOOT_MOUNT_TMPFS ? o.gid : 0;
+    m.max_inodes = o.max_inodes;
     return boot_add_mount(b, &m, err);
 }
 
