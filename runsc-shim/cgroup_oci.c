@@ -117,7 +117,7 @@ int oci_cgroup_plan(struct oci_cgroup *cg, const char *cgroups_path, const char 
     bool given = cgroups_path != NULL && cgroups_path[0] != '\0';
     bool relative = !given || cgroups_path[0] != '/';
 
-    *cg = (struct oci_cgroup){0};
+    *cg = (struct oci_cgroup){.planned = true};
     if (!clean_path(given ? cgroups_path : id, clean, sizeof(clean)))
         return error_set(err, EINVAL, "linux.cgroupsPath: '%.200s' is not below the top",
                          given ? cgroups_path : id);
@@ -254,6 +254,7 @@ int oci_cgroup_make(struct oci_cgroup *cg, const struct oci_resources *res, stru
         if (r < 0)
             drop(cg, c, strerror(-r));
     }
+    cg->planned = false;
     if (oci_cgroup_update(cg, res, err) < 0)
         shim_note(SHIM_WARNING, "%s", err->text);
     error_init(err);
@@ -305,6 +306,8 @@ static bool kill_once(const char *dir)
 
 void oci_cgroup_kill(const struct oci_cgroup *cg, int timeout_ms)
 {
+    if (cg->planned)
+        return;
     if (cg->v2)
         (void)!cgroup_file_write(cg->dir[CG_MEMORY], "cgroup.kill", "1");
     for (int i = 0; i < timeout_ms; i++) {
@@ -325,7 +328,8 @@ void oci_cgroup_remove(const struct oci_cgroup *cg)
         if (cg->dir[c][0] == '\0')
             continue;
         /* A killed process leaves its group a moment after it was reaped. */
-        for (int i = 0; i < 1000 && rmdir(cg->dir[c]) < 0 && errno == EBUSY; i++)
+        for (int i = 0; i < (cg->planned ? 1 : 1000) && rmdir(cg->dir[c]) < 0 && errno == EBUSY;
+             i++)
             pause_ms(1);
     }
 }
@@ -349,7 +353,8 @@ static void print_string(struct buf *out, const char *s)
 
 void oci_cgroup_print(const struct oci_cgroup *cg, struct buf *out)
 {
-    (void)buf_printf(out, "{\"v2\":%s", cg->v2 ? "true" : "false");
+    (void)buf_printf(out, "{\"v2\":%s,\"planned\":%s", cg->v2 ? "true" : "false",
+                     cg->planned ? "true" : "false");
     for (size_t c = 0; c < CG_CONTROLLERS; c++) {
         if (cg->dir[c][0] == '\0')
             continue;
@@ -366,6 +371,8 @@ static int parse_member(const struct jsonx *at, void *arg, struct error *err)
 
     if (strcmp(at->key, "v2") == 0)
         return jsonx_bool(at, &cg->v2, err);
+    if (strcmp(at->key, "planned") == 0)
+        return jsonx_bool(at, &cg->planned, err);
     int r = jsonx_string(at, CG_PATH_MAX - 1, &s, err);
     for (size_t c = 0; r == 0 && c < CG_CONTROLLERS; c++) {
         if (strcmp(names[c], at->key) == 0)
@@ -385,7 +392,7 @@ int oci_cgroup_parse(struct oci_cgroup *cg, const char *json, struct error *err)
     if (r < 0)
         return r;
     struct jsonx root = jsonx_root(&doc);
-    r = jsonx_each_member(&root, CG_CONTROLLERS + 1, parse_member, cg, err);
+    r = jsonx_each_member(&root, CG_CONTROLLERS + 2, parse_member, cg, err);
     jsonx_done(&doc);
     return r;
 }

@@ -29,6 +29,7 @@ enum {
 
 struct oci_cgroup {
     bool v2;
+    bool planned; /* not made yet, as far as is known: nothing in it may be killed */
     /* "" where there is none; under v2 all are the same. */
     char dir[CG_CONTROLLERS][CG_PATH_MAX];
 };

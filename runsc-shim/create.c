@@ -252,8 +252,8 @@ static int make_state(struct creation *cr, const char *id, struct error *err)
     return r;
 }
 
-/* The directories are in state.json before they exist, so that whoever comes after a crash knows
- * them; those that turned out to be of no use are taken out afterwards. */
+/* The directories are in state.json before they exist (planned), so that whoever comes after a
+ * crash knows them; those that turned out to be of no use are taken out afterwards. */
 static int save_cgroup(struct creation *cr, struct error *err)
 {
     struct buf out;
@@ -277,6 +277,8 @@ static int make_cgroup(struct creation *cr, struct error *err)
                          "driver (podman: cgroup_manager = \"cgroupfs\", containerd: "
                          "SystemdCgroup = false)");
     int r = oci_cgroup_plan(&cr->c.cg, cr->cfg.cgroups_path, cr->c.s.id, err);
+    if (r == 0)
+        r = save_cgroup(cr, err);
     if (r == 0)
         r = oci_cgroup_make(&cr->c.cg, &cr->cfg.resources, err);
     if (r == 0)

@@ -99,8 +99,13 @@ if strace -o /dev/null true 2>/dev/null; then
     strace_kill() {
         local call=$1 n=$2
         shift 2
-        timeout 60 strace -o /dev/null -e trace="$call" -e "inject=$call:signal=SIGKILL:when=$n" \
-            "$shim" --root "$state" --log "$work/log" "$@" >"$work/k.out" 2>&1 </dev/null
+        # The shell that waits for it would say "Killed".
+        (
+            timeout 60 strace -o /dev/null -e trace="$call" \
+                -e "inject=$call:signal=SIGKILL:when=$n" \
+                "$shim" --root "$state" --log "$work/log" "$@" >"$work/k.out" 2>&1 </dev/null
+            exit $?
+        ) 2>/dev/null
     }
     for at in mkdirat:1 mkdir:1 mkdir:3 flock:1 renameat:1 renameat:2 renameat:3 rename:1 \
         rename:2 rename:3 bind:1 listen:1 clone:1 pipe2:1 pipe2:2 write:1 write:3 write:5; do

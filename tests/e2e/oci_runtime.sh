@@ -304,18 +304,18 @@ rt --systemd-cgroup create -b "$work/hello" s 2>"$work/err"
 check "--systemd-cgroup" "1 1" "$? $(grep -c 'cgroupfs' "$work/err")"
 check "--cgroup-manager disabled" hi \
     "$(rt --cgroup-manager disabled run -b "$work/hello" s </dev/null)"
-mkdir -p "/sys/fs/cgroup/memory/$cgroup_parent/busy" 2>/dev/null &&
+group=/sys/fs/cgroup/memory/$cgroup_parent/busy
+if mkdir -p "$group" 2>/dev/null; then
     sleep 60 &
-sleeper=$!
-if [ -d "/sys/fs/cgroup/memory/$cgroup_parent/busy" ] &&
-    echo $sleeper >"/sys/fs/cgroup/memory/$cgroup_parent/busy/cgroup.procs"; then
+    sleeper=$!
+    echo $sleeper >"$group/cgroup.procs"
     bundle busy
     create s busy
     check "a cgroup in use" "1 1 1" \
         "$? $(grep -c 'is in use' "$work/s.out") $(kill -0 $sleeper && echo 1)"
+    kill $sleeper
+    wait $sleeper 2>/dev/null
+    until_true rmdir "$group" 2>/dev/null
 fi
-kill $sleeper 2>/dev/null
-wait $sleeper 2>/dev/null
-until_true rmdir "/sys/fs/cgroup/memory/$cgroup_parent/busy" 2>/dev/null || true
 nothing_left "all"
 finish
