@@ -1,12 +1,5 @@
 /*
- * How the sentry asks the gofer. One request is one packet and is followed by exactly one reply
- * packet: send, receive, check, decode. There is one request under way at a time, so the client
- * needs no queue; the tag only proves that both sides still agree on where they are.
- *
- * The reply is checked before a byte of it is used: size, type, tag, status, number of
- * descriptors, then every count, length, name and attribute in it, and that nothing is left over.
- * Whatever does not fit ends the connection: client_break closes the socket, and from then on every
- * call is -EIO. A status is mapped through a list, so the server cannot make up error numbers.
+ * Requests to the image server, and the check of what comes back; call.c has the exchange itself.
  */
 #include "gofer/client.h"
 
@@ -14,133 +7,26 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "gofer/call.h"
 #include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 
-enum {
-    REQUEST_MAX = 8192, /* the longest request: WALK with 16 names of 255 bytes */
-    FORGET_BATCH = 1024,
-    REPLY_FDS = 4, /* room for descriptors nobody asked for, so that they can be closed */
-};
-
 struct gofer_client {
-    struct gofer_port port; /* sock -1: dead */
-    uint32_t tag;
+    struct gofer_link link;
     uint32_t nroots;
     struct gofer_attr *roots; /* [nroots] */
-    uint8_t request[REQUEST_MAX];
-    uint8_t reply[GOFER_MSG_MAX + 1]; /* one more, to end a link's target with a NUL */
 };
-
-/* A received reply: what follows its header, and its descriptors (owned until taken). */
-struct reply {
-    struct gofer_in in;
-    int fds[REPLY_FDS];
-    size_t nfds;
-};
-
-/* Gives the connection up: no reply can be trusted to belong to its request any more. */
-static int client_break(struct gofer_client *c, struct reply *r)
-{
-    for (size_t i = 0; i < r->nfds; i++)
-        fd_close(r->fds[i]);
-    fd_close(c->port.sock);
-    c->port.sock = -1;
-    return -EIO;
-}
-
-/* The errors that a server may report; anything else is EIO. */
-static int status_errno(uint32_t status)
-{
-    static const uint16_t known[] = {
-        ENOENT, ENOTDIR, EACCES, EPERM,   EINVAL, ENAMETOOLONG, ESTALE, EISDIR,         ELOOP,
-        ENXIO,  ERANGE,  E2BIG,  ENODATA, ENOMEM, EOPNOTSUPP,   ENFILE, EPROTONOSUPPORT};
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (known[i] == status)
-            return -(int)known[i];
-    }
-    return -EIO;
-}
-
-static struct gofer_out request_begin(struct gofer_client *c, enum gofer_msg type)
-{
-    struct gofer_out out;
-    gofer_out_init(&out, c->request, sizeof(c->request));
-    struct gofer_header h = {.type = (uint16_t)type, .tag = ++c->tag};
-    gofer_put(&out, &h, sizeof(h));
-    return out;
-}
-
-/*
- * Sends the request and waits for its reply. 0: *r holds it, and the caller ends with call_end.
- * Else the errno that the server gave, or -EIO with the connection closed.
- */
-static int call(struct gofer_client *c, const struct gofer_out *out, struct reply *r)
-{
-    *r = (struct reply){0};
-    if (c->port.sock < 0)
-        return -EIO;
-    if (out->full)
-        return -EINVAL;
-    struct gofer_header sent;
-    memcpy(&sent, c->request, sizeof(sent));
-    sent.size = (uint32_t)out->size;
-    memcpy(c->request, &sent, sizeof(sent));
-    /* There is always room for one request: whoever waits for room would wait for ever. */
-    if (fd_send(c->port.sock, c->request, out->size, NULL, 0, MSG_DONTWAIT) != (int64_t)out->size)
-        return client_break(c, r);
-    int64_t n = gofer_recv(&c->port, c->reply, GOFER_MSG_MAX, r->fds, REPLY_FDS, &r->nfds);
-    struct gofer_header h;
-    if (n < (int64_t)sizeof(h))
-        return client_break(c, r);
-    memcpy(&h, c->reply, sizeof(h));
-    if (h.size != (uint64_t)n || h.type != sent.type || h.tag != sent.tag || h.zero != 0)
-        return client_break(c, r);
-    gofer_in_init(&r->in, c->reply + sizeof(h), (size_t)n - sizeof(h));
-    if (h.status == 0)
-        return 0;
-    if (r->in.left != 0 || r->nfds != 0)
-        return client_break(c, r);
-    return status_errno(h.status);
-}
-
-/* Checks that the reply was decoded to its last byte and brought nfds descriptors. */
-static int call_end(struct gofer_client *c, struct reply *r, size_t nfds)
-{
-    if (!gofer_in_done(&r->in) || r->nfds != nfds)
-        return client_break(c, r);
-    return 0;
-}
-
-/* A request about one node that has nothing else to say. */
-static int call_node(struct gofer_client *c, enum gofer_msg type, uint32_t node, struct reply *r)
-{
-    struct gofer_out out = request_begin(c, type);
-    struct gofer_node_req req = {.node = node};
-    gofer_put(&out, &req, sizeof(req));
-    return call(c, &out, r);
-}
-
-/* Whether a donated descriptor is what was promised: a regular file, open for reading only. */
-static bool fd_valid(int fd)
-{
-    struct stat st;
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && (flags & (O_ACCMODE | O_PATH)) == O_RDONLY && fstat(fd, &st) == 0 &&
-           S_ISREG(st.st_mode);
-}
 
 static int client_greet(struct gofer_client *c, struct error *err)
 {
-    struct gofer_out out = request_begin(c, GOFER_HELLO);
+    struct gofer_out out = gofer_request(&c->link, GOFER_HELLO);
     struct gofer_hello hello = {.version = GOFER_PROTO_VERSION, .nroots = c->nroots};
     gofer_put(&out, &hello, sizeof(hello));
-    struct reply r;
-    int rc = call(c, &out, &r);
+    struct gofer_reply r;
+    int rc = gofer_call(&c->link, &out, &r);
     if (rc == -EPROTONOSUPPORT)
         return error_set(err, EPROTONOSUPPORT,
                          "the gofer speaks another version or serves other roots");
@@ -153,7 +39,7 @@ static int client_greet(struct gofer_client *c, struct error *err)
         gofer_get(&r.in, &c->roots[i], sizeof(c->roots[i]));
         good = good && gofer_attr_valid(&c->roots[i]) && S_ISDIR(c->roots[i].mode);
     }
-    if (call_end(c, &r, 0) < 0 || !good)
+    if (gofer_call_end(&c->link, &r, 0) < 0 || !good)
         return error_set(err, EPROTO, "the gofer sent a malformed greeting");
     return 0;
 }
@@ -177,8 +63,7 @@ int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client 
         fd_close(sock_fd);
         return error_set(err, ENOMEM, "no memory for the gofer's client");
     }
-    c->port = (struct gofer_port){
-        .sock = sock_fd, .spins = gofer_spins(), .timeout_ms = GOFER_TIMEOUT_MS};
+    gofer_link_init(&c->link, sock_fd);
     int rc = client_open(c, nroots, err);
     if (rc < 0) {
         gofer_client_free(c);
@@ -192,14 +77,14 @@ void gofer_client_free(struct gofer_client *c)
 {
     if (!c)
         return;
-    fd_close(c->port.sock);
+    gofer_link_done(&c->link);
     kfree(c->roots);
     kfree(c);
 }
 
 bool gofer_client_dead(const struct gofer_client *c)
 {
-    return c->port.sock < 0;
+    return c->link.port.sock < 0;
 }
 
 int gofer_root_attr(const struct gofer_client *c, uint32_t r, struct gofer_attr *ret_attr)
@@ -214,7 +99,7 @@ static int walk_request(struct gofer_client *c, const struct gofer_walk *w, stru
 {
     if (w->n == 0 || w->n > GOFER_WALK_MAX)
         return -EINVAL;
-    *ret = request_begin(c, GOFER_WALK);
+    *ret = gofer_request(&c->link, GOFER_WALK);
     struct gofer_walk_req req = {.node = w->node, .count = w->n, .flags = w->flags};
     gofer_put(ret, &req, sizeof(req));
     for (uint16_t i = 0; i < w->n; i++) {
@@ -260,18 +145,20 @@ static bool walk_link(struct gofer_client *c, struct gofer_walk *w, struct gofer
     const char *target = gofer_get_bytes(in, rep->link);
     if (!symlink || !target || !gofer_link_valid(target, rep->link) || !gofer_in_done(in))
         return false;
-    c->reply[(size_t)((const uint8_t *)target - c->reply) + rep->link] = '\0';
+    c->link.reply[(size_t)((const uint8_t *)target - c->link.reply) + rep->link] = '\0';
     w->link = target;
     w->link_len = rep->link;
     return true;
 }
 
-static bool walk_fd(struct gofer_walk *w, const struct reply *r, const struct gofer_walk_rep *rep)
+static bool walk_fd(struct gofer_walk *w, const struct gofer_reply *r,
+                    const struct gofer_walk_rep *rep)
 {
     if (rep->fds == 0)
         return r->nfds == 0;
     return rep->fds == 1 && r->nfds == 1 && (w->flags & GOFER_WALK_OPEN) && rep->done == w->n &&
-           rep->error == 0 && S_ISREG(w->steps[w->n - 1].attr.mode) && fd_valid(r->fds[0]);
+           rep->error == 0 && S_ISREG(w->steps[w->n - 1].attr.mode) &&
+           gofer_fd_valid(r->fds[0], O_RDONLY);
 }
 
 int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
@@ -285,19 +172,19 @@ int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
     int rc = walk_request(c, w, &out);
     if (rc < 0)
         return rc;
-    struct reply r;
-    rc = call(c, &out, &r);
+    struct gofer_reply r;
+    rc = gofer_call(&c->link, &out, &r);
     if (rc < 0)
         return rc;
     struct gofer_walk_rep rep;
     gofer_get(&r.in, &rep, sizeof(rep));
     if (!walk_steps(c, w, &r.in, &rep) || !walk_link(c, w, &r.in, &rep) || !walk_fd(w, &r, &rep))
-        return client_break(c, &r);
-    rc = call_end(c, &r, rep.fds);
+        return gofer_break(&c->link, &r);
+    rc = gofer_call_end(&c->link, &r, rep.fds);
     if (rc < 0)
         return rc;
     w->done = rep.done;
-    w->error = rep.error ? status_errno(rep.error) : 0;
+    w->error = rep.error ? gofer_errno(rep.error) : 0;
     w->fd = rep.fds ? r.fds[0] : -1;
     return 0;
 }
@@ -325,15 +212,15 @@ int gofer_lookup(struct gofer_client *c, uint32_t node, const char *name, size_t
 
 int gofer_getattr(struct gofer_client *c, uint32_t node, struct gofer_attr *ret_attr)
 {
-    struct reply r;
-    int rc = call_node(c, GOFER_GETATTR, node, &r);
+    struct gofer_reply r;
+    int rc = gofer_call_node(&c->link, GOFER_GETATTR, node, &r);
     if (rc < 0)
         return rc;
     struct gofer_attr attr;
     gofer_get(&r.in, &attr, sizeof(attr));
     if (!gofer_attr_valid(&attr))
-        return client_break(c, &r);
-    rc = call_end(c, &r, 0);
+        return gofer_break(&c->link, &r);
+    rc = gofer_call_end(&c->link, &r, 0);
     if (rc == 0)
         *ret_attr = attr;
     return rc;
@@ -341,13 +228,13 @@ int gofer_getattr(struct gofer_client *c, uint32_t node, struct gofer_attr *ret_
 
 int gofer_open(struct gofer_client *c, uint32_t node, int *ret_fd)
 {
-    struct reply r;
-    int rc = call_node(c, GOFER_OPEN, node, &r);
+    struct gofer_reply r;
+    int rc = gofer_call_node(&c->link, GOFER_OPEN, node, &r);
     if (rc < 0)
         return rc;
-    if (r.nfds != 1 || !fd_valid(r.fds[0]))
-        return client_break(c, &r);
-    rc = call_end(c, &r, 1);
+    if (r.nfds != 1 || !gofer_fd_valid(r.fds[0], O_RDONLY))
+        return gofer_break(&c->link, &r);
+    rc = gofer_call_end(&c->link, &r, 1);
     if (rc == 0)
         *ret_fd = r.fds[0];
     return rc;
@@ -355,15 +242,15 @@ int gofer_open(struct gofer_client *c, uint32_t node, int *ret_fd)
 
 int64_t gofer_readlink(struct gofer_client *c, uint32_t node, char *buf, size_t cap)
 {
-    struct reply r;
-    int rc = call_node(c, GOFER_READLINK, node, &r);
+    struct gofer_reply r;
+    int rc = gofer_call_node(&c->link, GOFER_READLINK, node, &r);
     if (rc < 0)
         return rc;
     size_t n = r.in.left;
     const char *target = gofer_get_bytes(&r.in, n);
     if (!target || !gofer_link_valid(target, n))
-        return client_break(c, &r);
-    rc = call_end(c, &r, 0);
+        return gofer_break(&c->link, &r);
+    rc = gofer_call_end(&c->link, &r, 0);
     if (rc < 0)
         return rc;
     n = MIN(n, cap);
@@ -372,83 +259,24 @@ int64_t gofer_readlink(struct gofer_client *c, uint32_t node, char *buf, size_t 
     return (int64_t)n;
 }
 
-/* Takes one entry. *ret_e points into the message. */
-static bool dirent_get(struct gofer_in *in, struct gofer_dirent *ret_e)
-{
-    struct gofer_dirent_wire wire;
-    gofer_get(in, &wire, sizeof(wire));
-    const char *name = gofer_get_bytes(in, (size_t)wire.length + 1);
-    if (!name || name[wire.length] != '\0' || !gofer_name_valid(name, wire.length))
-        return false;
-    *ret_e = (struct gofer_dirent){.ino = wire.ino,
-                                   .cookie = wire.cookie,
-                                   .name = name,
-                                   .name_len = wire.length,
-                                   .type = wire.type};
-    return wire.type <= 14;
-}
-
 int64_t gofer_readdir(struct gofer_client *c, uint32_t node, uint64_t cookie, gofer_dirent_fn *fn,
                       void *ctx)
 {
-    struct gofer_out out = request_begin(c, GOFER_READDIR);
-    struct gofer_readdir_req req = {.node = node, .cookie = cookie};
-    gofer_put(&out, &req, sizeof(req));
-    struct reply r;
-    int rc = call(c, &out, &r);
-    if (rc < 0)
-        return rc;
-    struct gofer_readdir_rep rep;
-    gofer_get(&r.in, &rep, sizeof(rep));
-    struct gofer_in first = r.in;
-    struct gofer_dirent e;
-    for (uint32_t i = 0; i < rep.count; i++) {
-        if (!dirent_get(&r.in, &e))
-            return client_break(c, &r);
-    }
-    rc = call_end(c, &r, 0);
-    if (rc < 0)
-        return rc;
-    for (uint32_t i = 0; i < rep.count; i++) {
-        if (!dirent_get(&first, &e))
-            return -EIO;
-        if (!fn(ctx, &e))
-            return (int64_t)i + 1;
-    }
-    return rep.count;
+    return gofer_call_readdir(&c->link, GOFER_READDIR, node, cookie, fn, ctx);
 }
 
 int gofer_statfs(struct gofer_client *c, uint32_t node, struct gofer_statfs *ret)
 {
-    struct reply r;
-    int rc = call_node(c, GOFER_STATFS, node, &r);
+    struct gofer_reply r;
+    int rc = gofer_call_node(&c->link, GOFER_STATFS, node, &r);
     if (rc < 0)
         return rc;
     struct gofer_statfs st;
     gofer_get(&r.in, &st, sizeof(st));
-    rc = call_end(c, &r, 0);
+    rc = gofer_call_end(&c->link, &r, 0);
     if (rc == 0)
         *ret = st;
     return rc;
-}
-
-/* Ends a call whose reply is plain bytes, as getxattr and listxattr hand them out. */
-static int64_t call_bytes(struct gofer_client *c, struct reply *r, void *buf, size_t cap)
-{
-    size_t n = r->in.left;
-    const void *bytes = gofer_get_bytes(&r->in, n);
-    if (n > GOFER_XATTR_MAX)
-        return client_break(c, r);
-    int rc = call_end(c, r, 0);
-    if (rc < 0)
-        return rc;
-    if (cap == 0)
-        return (int64_t)n;
-    if (n > cap)
-        return -ERANGE;
-    if (n > 0)
-        memcpy(buf, bytes, n);
-    return (int64_t)n;
 }
 
 int64_t gofer_getxattr(struct gofer_client *c, uint32_t node, const char *name, void *buf,
@@ -457,42 +285,27 @@ int64_t gofer_getxattr(struct gofer_client *c, uint32_t node, const char *name, 
     size_t len = strnlen(name, GOFER_NAME_MAX + 1);
     if (!gofer_xattr_name_valid(name, len))
         return -ERANGE;
-    struct gofer_out out = request_begin(c, GOFER_GETXATTR);
+    struct gofer_out out = gofer_request(&c->link, GOFER_GETXATTR);
     struct gofer_node_req req = {.node = node};
     gofer_put(&out, &req, sizeof(req));
     gofer_put_name(&out, name, len);
-    struct reply r;
-    int rc = call(c, &out, &r);
-    return rc < 0 ? rc : call_bytes(c, &r, buf, cap);
+    struct gofer_reply r;
+    int rc = gofer_call(&c->link, &out, &r);
+    return rc < 0 ? rc : gofer_call_bytes(&c->link, &r, buf, cap);
 }
 
 int64_t gofer_listxattr(struct gofer_client *c, uint32_t node, char *buf, size_t cap)
 {
-    struct reply r;
-    int rc = call_node(c, GOFER_LISTXATTR, node, &r);
+    struct gofer_reply r;
+    int rc = gofer_call_node(&c->link, GOFER_LISTXATTR, node, &r);
     if (rc < 0)
         return rc;
     if (r.in.left > 0 && r.in.data[r.in.left - 1] != '\0')
-        return client_break(c, &r);
-    return call_bytes(c, &r, buf, cap);
+        return gofer_break(&c->link, &r);
+    return gofer_call_bytes(&c->link, &r, buf, cap);
 }
 
 int gofer_forget(struct gofer_client *c, const uint32_t *nodes, size_t n)
 {
-    while (n > 0) {
-        size_t batch = MIN(n, (size_t)FORGET_BATCH);
-        struct gofer_out out = request_begin(c, GOFER_FORGET);
-        struct gofer_forget_req req = {.count = (uint32_t)batch};
-        gofer_put(&out, &req, sizeof(req));
-        gofer_put(&out, nodes, batch * sizeof(*nodes));
-        struct reply r;
-        int rc = call(c, &out, &r);
-        if (rc == 0)
-            rc = call_end(c, &r, 0);
-        if (rc < 0)
-            return rc;
-        nodes += batch;
-        n -= batch;
-    }
-    return 0;
+    return gofer_call_forget(&c->link, GOFER_FORGET, nodes, n);
 }

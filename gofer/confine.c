@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -41,28 +42,34 @@ static bool same_file(int a, int b)
            sa.st_ino == sb.st_ino;
 }
 
-/*
- * Replaces the directory behind fd by a read-only mount of it that nobody else sees. The descriptor
- * belongs to the mount namespace that it was opened in, so the directory is first found again, by
- * path, in ours. Without what is mounted inside, unless the kernel insists on keeping that
- * together; then the server refuses to enter it.
- */
-static bool root_remount(int fd)
+/* The descriptor belongs to the mount namespace that it was opened in, so the file is first found
+ * again, by path, in ours. */
+int confine_clone(int fd, bool recursive)
 {
     char link[32];
     char path[4096];
     (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t len = readlink(link, path, sizeof(path) - 1);
     if (len < 0)
-        return false;
+        return -1;
     path[len] = '\0';
-    auto_fd int found = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_fd int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (found < 0 || !same_file(fd, found))
-        return false;
+        return -1;
     unsigned flags = AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
-    auto_fd int tree = open_tree(found, "", flags);
+    return open_tree(found, "", recursive ? flags | AT_RECURSIVE : flags);
+}
+
+/*
+ * Replaces the directory behind fd by a read-only mount of it that nobody else sees. Without what
+ * is mounted inside, unless the kernel insists on keeping that together; then the server refuses to
+ * enter it.
+ */
+static bool root_remount(int fd)
+{
+    auto_fd int tree = confine_clone(fd, false);
     if (tree < 0)
-        tree = open_tree(found, "", flags | AT_RECURSIVE);
+        tree = confine_clone(fd, true);
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
     return tree >= 0 &&
            mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) == 0 &&
@@ -115,7 +122,7 @@ static int enter_files(struct confinement *c, const int *root_fds, uint32_t nroo
 }
 
 /* The request to die with the keeper was renewed; it may have died just before that. */
-static int check_keeper(struct confinement *c, struct error *err)
+int confine_check_keeper(struct confinement *c, struct error *err)
 {
     if (c->parent_pipe < 0)
         return 0;
@@ -139,7 +146,7 @@ static int enter_filter(struct error *err)
                                 SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap),
                                 SCMP_SYS(madvise), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
                                 SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group)};
-    return drop_syscalls(calls, ARRAY_LEN(calls), err);
+    return drop_syscalls(calls, ARRAY_LEN(calls), NULL, 0, err);
 }
 
 int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, int sock,
@@ -149,13 +156,16 @@ int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, i
     int rc = enter_files(c, root_fds, nroots, sock, err);
     if (rc < 0)
         return rc;
-    c->reads_all = drop_privilege(true);
+    c->reads_all = drop_privilege(1u << CAP_DAC_READ_SEARCH) != 0;
     rc = drop_process(err);
     if (rc < 0)
         return rc;
-    rc = check_keeper(c, err);
+    rc = confine_check_keeper(c, err);
     if (rc < 0)
         return rc;
-    c->landlock = drop_paths(root_fds, nroots);
+    struct drop_path paths[GOFER_ROOTS_MAX];
+    for (uint32_t r = 0; r < nroots; r++)
+        paths[r] = (struct drop_path){.fd = root_fds[r], .directory = true};
+    c->landlock = drop_paths(paths, nroots);
     return enter_filter(err);
 }

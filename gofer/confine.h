@@ -11,7 +11,8 @@
 struct error;
 
 struct confinement {
-    bool userns;     /* own user namespace, with all ids of the caller's mapped */
+    bool userns;     /* own user namespace, with the ids of the caller's mapped */
+    bool single_id;  /* that has one user and one group only: the caller's, as 0 */
     bool namespaces; /* own mount, pid, network, IPC and UTS namespaces */
     bool read_only;  /* every root is a private, read-only, nodev, nosuid mount */
     bool root_gone;  /* the root directory is the image, the host's mounts are detached */
@@ -31,3 +32,19 @@ MUST_CHECK int confine_split(struct confinement *c, struct error *err);
  * descriptor but these, sock and standard error is closed. */
 MUST_CHECK int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, int sock,
                              struct error *err);
+
+/*
+ * The same for the volume server. Its root directory is an empty one with each volume mounted on a
+ * name of its own ("0", "1", ...), which *ret_top is open on. Where no such mounts can be made it
+ * is an error: nothing may be written without them. At most max_files descriptors will be open.
+ */
+struct volume_source;
+MUST_CHECK int confine_volumes(struct confinement *c, const struct volume_source *roots,
+                               uint32_t nroots, int sock, uint32_t max_files, int *ret_top,
+                               struct error *err);
+
+/* For confine_volumes.c: that the keeper, with whom this process dies, still lives. */
+MUST_CHECK int confine_check_keeper(struct confinement *c, struct error *err);
+/* A private copy of the mount of a file or directory behind fd, found again by its path in this
+ * mount namespace; recursive: with what is mounted below. -1: cannot be had. */
+int confine_clone(int fd, bool recursive);

@@ -38,8 +38,22 @@ struct landlock_beneath {
 } PACKED;
 
 enum {
+    LANDLOCK_WRITE_FILE = 1 << 1,
     LANDLOCK_READ_FILE = 1 << 2,
     LANDLOCK_READ_DIR = 1 << 3,
+    LANDLOCK_REMOVE_DIR = 1 << 4,
+    LANDLOCK_REMOVE_FILE = 1 << 5,
+    LANDLOCK_MAKE_DIR = 1 << 7,
+    LANDLOCK_MAKE_REG = 1 << 8,
+    LANDLOCK_MAKE_SOCK = 1 << 9,
+    LANDLOCK_MAKE_FIFO = 1 << 10,
+    LANDLOCK_MAKE_SYM = 1 << 12,
+    LANDLOCK_REFER = 1 << 13,
+    LANDLOCK_TRUNCATE = 1 << 14,
+    LANDLOCK_WRITES_FILE = LANDLOCK_WRITE_FILE | LANDLOCK_TRUNCATE,
+    LANDLOCK_WRITES_DIR = LANDLOCK_REMOVE_DIR | LANDLOCK_REMOVE_FILE | LANDLOCK_MAKE_DIR |
+                          LANDLOCK_MAKE_REG | LANDLOCK_MAKE_SOCK | LANDLOCK_MAKE_FIFO |
+                          LANDLOCK_MAKE_SYM | LANDLOCK_REFER,
     LANDLOCK_QUERY = 1 << 0,
     LANDLOCK_BENEATH = 1,
 };
@@ -80,7 +94,7 @@ static void become_nobody(void)
     (void)prctl(PR_SET_KEEPCAPS, 0);
 }
 
-bool drop_privilege(bool reads_all)
+uint64_t drop_privilege(uint64_t keep)
 {
     struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct old[2] = {0};
@@ -89,12 +103,12 @@ bool drop_privilege(bool reads_all)
         ;
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     become_nobody();
-    if (reads_all && caps_get(old))
-        want[0].permitted = old[0].permitted & (1u << CAP_DAC_READ_SEARCH);
+    if (keep && caps_get(old))
+        want[0].permitted = old[0].permitted & (uint32_t)keep;
     want[0].effective = want[0].permitted;
     if (syscall(SYS_capset, &h, want) < 0 || !caps_get(old))
-        return true;
-    return old[0].permitted != 0;
+        return UINT64_MAX;
+    return (uint64_t)old[1].permitted << 32 | old[0].permitted;
 }
 
 int drop_process(struct error *err)
@@ -120,7 +134,8 @@ static int add_sanitizer_calls(scmp_filter_ctx f)
     return rc;
 }
 
-int drop_syscalls(const int *calls, size_t n, struct error *err)
+int drop_syscalls(const int *calls, size_t n, const struct drop_rule *rules, size_t nrules,
+                  struct error *err)
 {
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!f)
@@ -128,6 +143,10 @@ int drop_syscalls(const int *calls, size_t n, struct error *err)
     int rc = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, calls[i], 0);
+    for (size_t i = 0; rc == 0 && i < nrules; i++)
+        rc = seccomp_rule_add(
+            f, SCMP_ACT_ALLOW, rules[i].call, 1,
+            SCMP_CMP64(rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask, rules[i].value));
     if (rc == 0)
         rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
                               SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO, 0));
@@ -144,7 +163,15 @@ int drop_syscalls(const int *calls, size_t n, struct error *err)
     return rc < 0 ? error_errno(err, -rc, "install the syscall filter") : 0;
 }
 
-int drop_paths(const int *dir_fds, size_t n)
+static uint64_t rights_of(const struct drop_path *p)
+{
+    uint64_t rights = LANDLOCK_READ_FILE | (p->writable ? LANDLOCK_WRITES_FILE : 0);
+    if (p->directory)
+        rights |= LANDLOCK_READ_DIR | (p->writable ? LANDLOCK_WRITES_DIR : 0);
+    return rights;
+}
+
+int drop_paths(const struct drop_path *paths, size_t n)
 {
     static const uint8_t fs_bits[] = {0, 13, 14, 15, 15}; /* by ABI version; 16 from 5 on */
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_QUERY);
@@ -161,8 +188,7 @@ int drop_paths(const int *dir_fds, size_t n)
         return 0;
     bool good = true;
     for (size_t i = 0; good && i < n; i++) {
-        struct landlock_beneath b = {.allowed = LANDLOCK_READ_FILE | LANDLOCK_READ_DIR,
-                                     .fd = dir_fds[i]};
+        struct landlock_beneath b = {.allowed = rights_of(&paths[i]) & attr.fs, .fd = paths[i].fd};
         good = syscall(SYS_landlock_add_rule, rules, LANDLOCK_BENEATH, &b, 0) == 0;
     }
     good = good && syscall(SYS_landlock_restrict_self, rules, 0) == 0;

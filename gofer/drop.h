@@ -12,17 +12,29 @@ void drop_files(const int *keep, size_t n);
 
 /*
  * Becomes nobody (when the caller is root and that id exists) and drops all capabilities, except
- * CAP_DAC_READ_SEARCH if `reads_all` is asked for and the process has it. Returns whether it was
- * kept.
+ * those of `keep` (a set of bits) that the process has. Returns what was kept.
  */
-bool drop_privilege(bool reads_all);
+uint64_t drop_privilege(uint64_t keep);
 
 /* no_new_privs, not dumpable, no core, dies with the parent (once more: a change of ids undoes it).
  */
 MUST_CHECK int drop_process(struct error *err);
 
-/* Allows these calls in any form, and write to standard error. Everything else kills. */
-MUST_CHECK int drop_syscalls(const int *calls, size_t n, struct error *err);
+/* A call that is allowed where (argument & mask) == value. */
+struct drop_rule {
+    int call;
+    unsigned argument;
+    uint64_t mask, value;
+};
+/* Allows these calls in any form, those as their rules say, and write to standard error. Everything
+ * else kills. */
+MUST_CHECK int drop_syscalls(const int *calls, size_t n, const struct drop_rule *rules,
+                             size_t nrules, struct error *err);
 
-/* Landlock: only the trees below these descriptors, only for reading. The ABI in force, 0: none. */
-int drop_paths(const int *dir_fds, size_t n);
+/* Landlock: only these files and the trees below these directories. */
+struct drop_path {
+    int fd;
+    bool directory, writable;
+};
+/* The ABI in force, 0: none. */
+int drop_paths(const struct drop_path *paths, size_t n);

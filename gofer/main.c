@@ -1,5 +1,5 @@
 /*
- * sentry-gofer: serves the image, read-only, to one sentry.
+ * sentry-gofer: serves the image, read-only, to one sentry; or its volumes.
  *
  * Started by the monitor (`sentry run`, runsc-shim) with everything opened:
  *
@@ -8,9 +8,13 @@
  *      fd 4    a connected AF_UNIX SOCK_SEQPACKET socket, the other end of which the sentry has
  *      fd 5..  directories of volumes, roots 1.., as many as --roots says minus one
  *
- * It confines itself (split.c, confine.c), then answers requests (server.c) until the sentry hangs
- * up. No path is ever given to it. Exit status: 0 the sentry hung up, 1 it could not start or
- * serve, 2 bad arguments, 3 the sentry broke the protocol; 128 + N if signal N ended it.
+ * With --volumes SPEC it serves bind mounts instead (volume_server.c): SPEC has a letter for each
+ * of the descriptors 5.., directories or files: r may be read, w also written; R and W with what
+ * the host has mounted below. Descriptor 3 is not used then.
+ *
+ * It confines itself (split.c, confine.c, confine_volumes.c), then answers requests until the
+ * sentry hangs up. No path is ever given to it. Exit status: 0 the sentry hung up, 1 it could not
+ * start or serve, 2 bad arguments, 3 the sentry broke the protocol; 128 + N if signal N ended it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -20,9 +24,11 @@
 #include <unistd.h>
 
 #include <sys/random.h>
+#include <sys/resource.h>
 
 #include "gofer/confine.h"
 #include "gofer/server.h"
+#include "gofer/volume_server.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 #include "lib/log.h"
@@ -31,7 +37,8 @@
 enum {
     FD_IMAGE = 3,
     FD_SOCK = 4,
-    FD_VOLUMES = 5
+    FD_VOLUMES = 5,
+    FILES_RESERVE = 96 /* descriptors of the volume server that are no nodes */
 };
 
 enum {
@@ -43,12 +50,31 @@ enum {
 struct options {
     uint32_t nroots;
     int fds[GOFER_ROOTS_MAX];
+    bool volumes;
+    struct volume_source sources[GOFER_ROOTS_MAX];
 };
+
+static int volumes_read(const char *spec, struct options *o)
+{
+    uint32_t n = 0;
+    for (; spec[n]; n++) {
+        if (n >= GOFER_ROOTS_MAX || !strchr("rwRW", spec[n]))
+            return -EINVAL;
+        o->sources[n] = (struct volume_source){.fd = FD_VOLUMES + (int)n,
+                                               .writable = strchr("wW", spec[n]) != NULL,
+                                               .cross = strchr("RW", spec[n]) != NULL};
+    }
+    o->volumes = true;
+    o->nroots = n;
+    return n > 0 ? 0 : -EINVAL;
+}
 
 static int options_read(int argc, char **argv, struct options *o, struct error *err)
 {
-    static const struct option known[] = {
-        {"roots", required_argument, NULL, 'r'}, {"log", required_argument, NULL, 'l'}, {0}};
+    static const struct option known[] = {{"roots", required_argument, NULL, 'r'},
+                                          {"log", required_argument, NULL, 'l'},
+                                          {"volumes", required_argument, NULL, 'v'},
+                                          {0}};
     uint64_t n = 1;
     int opt;
     opterr = 0;
@@ -58,9 +84,14 @@ static int options_read(int argc, char **argv, struct options *o, struct error *
             rc = parse_u64(optarg, 1, GOFER_ROOTS_MAX, &n, err);
         else if (opt == 'l')
             rc = log_parse_spec(optarg, err);
+        else if (opt == 'v')
+            rc = volumes_read(optarg, o);
         if (rc < 0)
-            return error_set(err, EINVAL, "usage: sentry-gofer [--roots N] [--log SPEC]");
+            return error_set(err, EINVAL,
+                             "usage: sentry-gofer [--roots N | --volumes SPEC] [--log SPEC]");
     }
+    if (o->volumes)
+        return 0;
     o->nroots = (uint32_t)n;
     o->fds[0] = FD_IMAGE;
     for (uint32_t i = 1; i < o->nroots; i++)
@@ -89,12 +120,64 @@ static int fail(const struct error *err, int status)
     return status;
 }
 
+static int ended(int rc)
+{
+    if (rc == -EPROTO)
+        LOG_E(CH_GOFER, "malformed request, hanging up");
+    else if (rc < 0)
+        LOG_E(CH_GOFER, "serving failed: errno %d", -rc);
+    return rc == 0 ? 0 : rc == -EPROTO ? EXIT_PROTOCOL : EXIT_SETUP;
+}
+
+static int serve_image(struct options *o, struct confinement *c, const struct gofer_port *port,
+                       struct error *err)
+{
+    struct server *server;
+    int rc = confine_enter(c, o->fds, o->nroots, FD_SOCK, err);
+    if (rc < 0)
+        return fail(err, EXIT_SETUP);
+    posture_log(c);
+    rc = server_new(o->fds, o->nroots, &server);
+    if (rc < 0) {
+        (void)error_errno(err, -rc, "serve the image");
+        return fail(err, EXIT_SETUP);
+    }
+    return ended(server_run(server, port));
+}
+
+/* Each node of the volumes is an open descriptor: as many as the caller may have. */
+static uint32_t max_files(void)
+{
+    struct rlimit rl;
+    if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
+        return 1024;
+    return (uint32_t)MIN(rl.rlim_max, (rlim_t)VOLUME_NODES_MAX + FILES_RESERVE);
+}
+
+static int serve_volumes(struct options *o, struct confinement *c, const struct gofer_port *port,
+                         struct error *err)
+{
+    struct volume_server *server;
+    uint32_t files = MAX(max_files(), 2u * FILES_RESERVE);
+    int top;
+    int rc = confine_volumes(c, o->sources, o->nroots, FD_SOCK, files, &top, err);
+    if (rc < 0)
+        return fail(err, EXIT_SETUP);
+    posture_log(c);
+    rc = volume_server_new(o->sources, o->nroots, top, files - FILES_RESERVE, &server);
+    if (rc < 0) {
+        (void)error_errno(err, -rc, "serve the volumes");
+        return fail(err, EXIT_SETUP);
+    }
+    server->volumes.squash = c->single_id;
+    return ended(volume_server_run(server, port));
+}
+
 int main(int argc, char **argv)
 {
     struct error err;
     struct options o = {0};
     struct confinement c;
-    struct server *server;
     uint64_t seed;
     error_init(&err);
     if (options_read(argc, argv, &o, &err) < 0)
@@ -102,18 +185,7 @@ int main(int argc, char **argv)
     if (getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
         hash_set_seed(seed);
     struct gofer_port port = {.sock = FD_SOCK, .spins = gofer_spins()};
-    if (confine_split(&c, &err) < 0 || confine_enter(&c, o.fds, o.nroots, FD_SOCK, &err) < 0)
+    if (confine_split(&c, &err) < 0)
         return fail(&err, EXIT_SETUP);
-    posture_log(&c);
-    int rc = server_new(o.fds, o.nroots, &server);
-    if (rc < 0) {
-        (void)error_errno(&err, -rc, "serve the image");
-        _exit(fail(&err, EXIT_SETUP));
-    }
-    rc = server_run(server, &port);
-    if (rc == -EPROTO)
-        LOG_E(CH_GOFER, "malformed request, hanging up");
-    else if (rc < 0)
-        LOG_E(CH_GOFER, "serving failed: errno %d", -rc);
-    _exit(rc == 0 ? 0 : rc == -EPROTO ? EXIT_PROTOCOL : EXIT_SETUP);
+    _exit(o.volumes ? serve_volumes(&o, &c, &port, &err) : serve_image(&o, &c, &port, &err));
 }

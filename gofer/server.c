@@ -1,5 +1,5 @@
 /*
- * One loop: receive a packet, handle it, send the reply. A handler first reads its whole request
+ * One request at a time (serve.c). A handler first reads its whole request
  * and refuses it with -EPROTO if anything is missing, left over or out of range; only then does it
  * touch the tree. It appends the body of the reply behind the header's place; when it returns an
  * errno, what it appended is dropped and the reply is the header alone.
@@ -27,20 +27,10 @@ struct exchange {
 /* 0, a negative errno for the client, or -EPROTO: malformed. */
 typedef int handler_fn(struct exchange *x);
 
-/* What the client gets to know of an errno of the host. */
+/* What the client gets to know of an errno of the host: another mount is never entered. */
 static uint32_t status_of(int rc)
 {
-    switch (-rc) {
-    case EXDEV: /* another mount: never entered */
-        return EACCES;
-    case EMFILE:
-        return ENFILE;
-    case EOPNOTSUPP:
-    case ENOSYS:
-        return EOPNOTSUPP;
-    default:
-        return (uint32_t)-rc;
-    }
+    return rc == -EXDEV ? EACCES : serve_status(rc);
 }
 
 /* The node of a request that says nothing else (or whose rest the caller has read). */
@@ -301,28 +291,14 @@ int server_handle(struct server *s, size_t size, struct server_reply *ret)
     return 0;
 }
 
+static int handle(void *ctx, size_t size, struct server_reply *ret)
+{
+    return server_handle(ctx, size, ret);
+}
+
 int server_run(struct server *s, const struct gofer_port *port)
 {
-    for (;;) {
-        size_t nfds;
-        int64_t n = gofer_recv(port, s->request, sizeof(s->request), NULL, 0, &nfds);
-        if (n == 0 || n == -ECONNRESET)
-            return 0;
-        if (n == -EMSGSIZE)
-            return -EPROTO;
-        if (n < 0)
-            return (int)n;
-        struct server_reply r;
-        int rc = server_handle(s, (size_t)n, &r);
-        if (rc < 0)
-            return rc;
-        n = fd_send(port->sock, s->reply, r.size, &r.fd, r.fd >= 0 ? 1 : 0, 0);
-        fd_close(r.fd);
-        if (n == -EPIPE || n == -ECONNRESET)
-            return 0;
-        if (n < 0)
-            return (int)n;
-    }
+    return serve_run(port, s->request, s->reply, handle, s);
 }
 
 int server_new(const int *root_fds, uint32_t nroots, struct server **ret)

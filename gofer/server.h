@@ -8,6 +8,7 @@
 #include "lib/compiler.h"
 
 #include "gofer/proto.h"
+#include "gofer/serve.h"
 #include "gofer/tree.h"
 
 struct server {
@@ -16,12 +17,6 @@ struct server {
     bool greeted; /* HELLO was answered */
     _Alignas(8) uint8_t request[GOFER_MSG_MAX];
     _Alignas(8) uint8_t reply[GOFER_MSG_MAX];
-};
-
-/* The reply to one request. */
-struct server_reply {
-    size_t size; /* bytes in server.reply */
-    int fd;      /* -1, or a descriptor that goes with it and is closed afterwards */
 };
 
 /* Borrows the root descriptors until server_free. -ENOMEM, or why a root cannot be served. */

@@ -77,10 +77,12 @@ static int map_self(pid_t pid, const char *file, unsigned id)
     return proc_write(pid, file, text);
 }
 
-static int write_maps(pid_t pid)
+static int write_maps(pid_t pid, bool *ret_single)
 {
+    *ret_single = false;
     if (map_all(pid, "uid_map") == 0)
         return map_all(pid, "gid_map");
+    *ret_single = true;
     int rc = proc_write(pid, "setgroups", "deny");
     if (rc == 0)
         rc = map_self(pid, "uid_map", geteuid());
@@ -96,9 +98,9 @@ static NORETURN void keep(pid_t server, int pipe_fd, pid_t monitor)
     struct error err;
     int status = 0;
     drop_files(&pipe_fd, 1);
-    bool caps = drop_privilege(false);
+    uint64_t caps = drop_privilege(0);
     if (drop_process(&err) < 0 || caps || getppid() != monitor ||
-        drop_syscalls(calls, ARRAY_LEN(calls), &err) < 0)
+        drop_syscalls(calls, ARRAY_LEN(calls), NULL, 0, &err) < 0)
         _exit(1);
     while (waitpid(server, &status, 0) < 0) {
         if (errno != EINTR)
@@ -107,13 +109,17 @@ static NORETURN void keep(pid_t server, int pipe_fd, pid_t monitor)
     _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* In the new process: wait until the keeper has written the maps. */
-static int wait_for_maps(int pipe_fd)
+/* In the new process: wait until the keeper has written the maps, and hear whether of one id only.
+ */
+static int wait_for_maps(int pipe_fd, bool *ret_single)
 {
     char go;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return -errno;
-    return fd_read_full(pipe_fd, &go, 1) == 1 ? 0 : -EPIPE;
+    if (fd_read_full(pipe_fd, &go, 1) != 1)
+        return -EPIPE;
+    *ret_single = go == '1';
+    return 0;
 }
 
 /* 1: this is the server. 0: these flags cannot be had. Does not return in the keeper. */
@@ -125,7 +131,7 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
     long pid = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
     if (pid == 0) {
         fd_close(ends[1]);
-        if (wait_for_maps(ends[0]) < 0)
+        if (wait_for_maps(ends[0], &c->single_id) < 0)
             _exit(1);
         c->userns = flags & CLONE_NEWUSER;
         c->namespaces = true;
@@ -133,8 +139,9 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
         return 1;
     }
     fd_close(ends[0]);
-    bool good = pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps((pid_t)pid) == 0);
-    if (good && fd_write_full(ends[1], "g", 1) == 0)
+    bool single = false;
+    bool good = pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps((pid_t)pid, &single) == 0);
+    if (good && fd_write_full(ends[1], single ? "1" : "a", 1) == 0)
         keep((pid_t)pid, ends[1], monitor);
     fd_close(ends[1]);
     if (pid > 0)

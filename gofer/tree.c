@@ -16,43 +16,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/xattr.h>
 
+#include "gofer/host.h"
 #include "lib/fdio.h"
 
 enum {
-    STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID,
-    STATX_FLAGS = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-    NO_SLOT = 0,
-};
-
-/* As the kernel's getdents64 has it. */
-struct host_dirent {
-    uint64_t ino;
-    int64_t off;
-    uint16_t reclen;
-    uint8_t type;
-    char name[];
+    NO_SLOT = 0
 };
 
 static int open_beneath(int dir_fd, const char *path, uint64_t flags)
 {
-    struct open_how how = {
-        .flags = flags | O_NOFOLLOW | O_CLOEXEC,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
-    };
-    for (;;) {
-        long fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
-        if (fd >= 0)
-            return (int)fd;
-        /* EAGAIN: something was renamed meanwhile, and the kernel cannot be sure. */
-        if (errno != EINTR && errno != EAGAIN)
-            return -errno;
-    }
+    return host_open(dir_fd, path, flags, 0, false);
 }
 
 /* --- the cache of open directories ----------------------------------------------------------- */
@@ -162,36 +138,13 @@ static void node_freed(void *ctx, struct node *n)
 /* --- attributes ----------------------------------------------------------------------------------
  */
 
-static struct gofer_time time_of(const struct statx_timestamp *ts)
-{
-    return (struct gofer_time){.sec = ts->tv_sec, .nsec = MIN(ts->tv_nsec, 999999999u)};
-}
-
 static int attr_of(struct tree *t, const struct node *near, const struct statx *st,
                    struct gofer_attr *ret)
 {
     uint64_t mount_id = t->roots[near->root].mount_id;
     if ((st->stx_mask & STATX_MNT_ID) && mount_id && st->stx_mnt_id != mount_id)
         return -EACCES;
-    *ret = (struct gofer_attr){
-        .ino = st->stx_ino,
-        .size = st->stx_size,
-        .blocks = st->stx_blocks,
-        .mode = st->stx_mode,
-        .nlink = st->stx_nlink,
-        .uid = st->stx_uid,
-        .gid = st->stx_gid,
-        .dev_major = st->stx_dev_major,
-        .dev_minor = st->stx_dev_minor,
-        .rdev_major = st->stx_rdev_major,
-        .rdev_minor = st->stx_rdev_minor,
-        .blksize = st->stx_blksize,
-        .atime = time_of(&st->stx_atime),
-        .mtime = time_of(&st->stx_mtime),
-        .ctime = time_of(&st->stx_ctime),
-    };
-    if (st->stx_mask & STATX_BTIME)
-        ret->btime = time_of(&st->stx_btime);
+    host_attr(st, ret);
     return 0;
 }
 
@@ -213,9 +166,9 @@ int tree_lookup(struct tree *t, struct node *dir, const char *name, size_t len, 
     if (fd < 0)
         return fd;
     struct statx st;
-    if (statx(fd, text, STATX_FLAGS, STATX_WANTED, &st) < 0)
-        return -errno;
-    int rc = attr_of(t, dir, &st, ret_attr);
+    int rc = host_statx(fd, text, &st);
+    if (rc == 0)
+        rc = attr_of(t, dir, &st, ret_attr);
     if (rc < 0)
         return rc;
     struct node *n;
@@ -234,9 +187,8 @@ int tree_getattr(struct tree *t, struct node *n, struct gofer_attr *ret_attr)
     if (fd < 0)
         return fd;
     struct statx st;
-    if (statx(fd, name, STATX_FLAGS, STATX_WANTED, &st) < 0)
-        return -errno;
-    return attr_of(t, n, &st, ret_attr);
+    int rc = host_statx(fd, name, &st);
+    return rc < 0 ? rc : attr_of(t, n, &st, ret_attr);
 }
 
 /* --- contents ------------------------------------------------------------------------------------
@@ -258,7 +210,7 @@ int tree_open(struct tree *t, struct node *n, int *ret_fd)
     if (fd < 0)
         return fd;
     struct statx st;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &st) < 0 || !S_ISREG(st.stx_mode)) {
+    if (host_statx(fd, "", &st) < 0 || !S_ISREG(st.stx_mode)) {
         fd_close(fd);
         return -ESTALE;
     }
@@ -304,47 +256,12 @@ static int stream_seek(struct tree *t, struct node *n, uint64_t cookie)
     return 0;
 }
 
-/* Appends the host's entries, without "." and "..", and those that no name of ours can say. */
-static uint32_t entries_put(struct tree *t, size_t size, struct gofer_out *out)
-{
-    uint32_t count = 0;
-    const struct host_dirent *e;
-    for (size_t at = 0; at + offsetof(struct host_dirent, name) < size; at += e->reclen) {
-        e = (const struct host_dirent *)(const void *)(t->entries + at);
-        size_t len = strnlen(e->name, e->reclen - offsetof(struct host_dirent, name));
-        t->stream.cookie = (uint64_t)e->off;
-        if (!gofer_name_valid(e->name, len))
-            continue;
-        struct gofer_dirent_wire wire = {
-            .ino = e->ino, .cookie = (uint64_t)e->off, .length = (uint16_t)len, .type = e->type};
-        gofer_put(out, &wire, sizeof(wire));
-        gofer_put(out, e->name, len);
-        gofer_put(out, "", 1);
-        count++;
-    }
-    return count;
-}
-
 int tree_readdir(struct tree *t, struct node *n, uint64_t cookie, struct gofer_out *out)
 {
     if (n->type != DT_DIR)
         return -ENOTDIR;
     int rc = stream_seek(t, n, cookie);
-    if (rc < 0)
-        return rc;
-    struct gofer_readdir_rep *rep = gofer_put_space(out, sizeof(*rep));
-    if (!rep)
-        return -EIO;
-    /* A batch without one entry that counts would look like the end. */
-    while (rep->count == 0) {
-        long size = syscall(SYS_getdents64, t->stream.fd, t->entries, sizeof(t->entries));
-        if (size < 0)
-            return -errno;
-        if (size == 0)
-            break;
-        rep->count = entries_put(t, (size_t)size, out);
-    }
-    return 0;
+    return rc < 0 ? rc : host_readdir(t->stream.fd, &t->stream.cookie, out);
 }
 
 int tree_statfs(struct tree *t, struct node *n, struct gofer_statfs *ret)
@@ -352,31 +269,11 @@ int tree_statfs(struct tree *t, struct node *n, struct gofer_statfs *ret)
     int fd = dir_fd(t, n->type == DT_DIR ? n : t->nodes.by_id[n->parent]);
     if (fd < 0)
         return fd;
-    struct statfs st;
-    if (fstatfs(fd, &st) < 0)
-        return -errno;
-    *ret = (struct gofer_statfs){
-        .type = (uint64_t)st.f_type & UINT32_MAX,
-        .bsize = (uint64_t)st.f_bsize,
-        .blocks = st.f_blocks,
-        .bfree = st.f_bfree,
-        .bavail = st.f_bavail,
-        .files = st.f_files,
-        .ffree = st.f_ffree,
-        .namelen = (uint64_t)st.f_namelen,
-        .frsize = (uint64_t)st.f_frsize,
-        .flags = (uint64_t)st.f_flags,
-    };
-    return 0;
+    return host_statfs(fd, ret);
 }
 
 /* --- extended attributes ------------------------------------------------------------------------
  */
-
-static bool xattr_served(const char *name)
-{
-    return strncmp(name, "user.", 5) == 0 || strcmp(name, "security.capability") == 0;
-}
 
 /*
  * The l*xattr calls take no directory descriptor, and O_PATH descriptors have no f*xattr, so the
@@ -393,7 +290,7 @@ static int enter_dir_of(struct tree *t, struct node *n, const char **ret_name)
 int64_t tree_getxattr(struct tree *t, struct node *n, const char *name, void *buf, size_t cap)
 {
     const char *file;
-    if (!xattr_served(name))
+    if (!host_xattr_served(name))
         return -ENODATA;
     int rc = enter_dir_of(t, n, &file);
     if (rc < 0)
@@ -413,18 +310,7 @@ int64_t tree_listxattr(struct tree *t, struct node *n, char *buf, size_t cap)
     ssize_t len = llistxattr(file, buf, cap);
     if (len < 0)
         return errno == ERANGE ? -E2BIG : -errno;
-    size_t kept = 0;
-    size_t left = (size_t)len;
-    for (const char *at = buf; left > 0;) {
-        size_t size = strnlen(at, left - 1) + 1;
-        if (xattr_served(at)) {
-            memmove(buf + kept, at, size);
-            kept += size;
-        }
-        at += size;
-        left -= size;
-    }
-    return (int64_t)kept;
+    return (int64_t)host_xattr_filter(buf, (size_t)len);
 }
 
 /* --- life ----------------------------------------------------------------------------------------
@@ -446,9 +332,8 @@ int tree_init(struct tree *t, const int *root_fds, uint32_t nroots)
     t->nodes.ctx = t;
     for (uint32_t r = 0; r < nroots; r++) {
         struct statx st;
-        if (statx(root_fds[r], "", AT_EMPTY_PATH, STATX_WANTED, &st) < 0)
-            rc = -errno;
-        else if (!S_ISDIR(st.stx_mode))
+        rc = host_statx(root_fds[r], "", &st);
+        if (rc == 0 && !S_ISDIR(st.stx_mode))
             rc = -ENOTDIR;
         if (rc < 0) {
             nodes_done(&t->nodes);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The host's side of the served trees: every host call about files that the gofer makes is in
- * tree.c. A tree object serves all roots. Nodes (nodes.h) are reached from their root's directory
+ * The host's side of the served trees: every host call about the image is in tree.c and
+ * host.c. A tree object serves all roots. Nodes (nodes.h) are reached from their root's directory
  * descriptor by openat2 with RESOLVE_BENEATH and without any symlink or mount crossing; a
  * bounded number of directories stays open as O_PATH in a least-recently-used cache. Everything
  * returns >= 0 or -errno of the host. Single-threaded; server.c is the only caller.
@@ -13,8 +13,7 @@
 #include "lib/list.h"
 
 enum {
-    TREE_DIRS = 128,            /* directories kept open */
-    TREE_READDIR_BYTES = 32768, /* of host entries in one batch */
+    TREE_DIRS = 128, /* directories kept open */
 };
 
 /* An open directory of the cache. Slot 0 is not used. */
@@ -41,7 +40,6 @@ struct tree {
     } stream;            /* the directory that was listed last */
     uint32_t chain[GOFER_DEPTH_MAX + 1];
     char path[4096];
-    _Alignas(8) uint8_t entries[TREE_READDIR_BYTES];
 };
 
 /* Borrows the root descriptors, which must be directories, until tree_done. */

@@ -14,7 +14,7 @@ MEMORY_ONLY = re.compile(
     r"|str(n?len|n?cmp|chr|rchr|chrnul|str|spn|cspn|pbrk|n?cpy|n?cat)|stp?n?cpy|__st[rp]\w+_chk"
     r"|v?snprintf|__v?snprintf_chk"
     r"|(elf|gelf)\d*_\w+|XXH\w+)$")
-DOORS = re.compile(r"^(host|plat|gofer)_\w+$")
+DOORS = re.compile(r"^(host|plat|gofer|volume_client)_\w+$")
 COMPILER = re.compile(
     r"^(__asan_|__ubsan_|__tsan_|__sanitizer_|__msan_|__llvm_|__gcov_|llvm_gcov|__stack_chk_fail$"
     r"|_GLOBAL_OFFSET_TABLE_$|__start_|__stop_|__popcountdi2$|__sancov_|__cyg_)")

@@ -258,3 +258,11 @@ int boot_add_device(struct boot *b, const struct boot_device *d, struct error *e
     b->devices[b->ndevices++] = copy;
     return 0;
 }
+
+size_t boot_volumes(const struct boot *b)
+{
+    size_t n = b->nvolumes;
+    for (size_t i = 0; i < b->nmounts; i++)
+        n += b->mounts[i].type == BOOT_MOUNT_BIND;
+    return n;
+}

@@ -175,6 +175,9 @@ int boot_add_sysctl(struct boot *b, const char *name, const char *value, struct 
     MUST_CHECK;
 int boot_add_device(struct boot *b, const struct boot_device *d, struct error *err) MUST_CHECK;
 int boot_add_cgroup(struct boot *b, const char *dir, struct error *err) MUST_CHECK;
+/* How many roots the volume server has: the volumes of the command line, then the binds of the
+ * list. */
+size_t boot_volumes(const struct boot *b);
 /* argv: NULL-terminated, replaces what was there. */
 int boot_set_argv(struct boot *b, const char *const *argv, struct error *err) MUST_CHECK;
 /* *slot is one of the strings of the description. */
@@ -207,5 +210,5 @@ struct boot_shared {
     struct usage usage;
 };
 
-/* The sentry process: never returns. control and gofer_sock are its ends. */
-NORETURN void sentry_main(struct boot *b, int control, int gofer_sock);
+/* The sentry process: never returns. The sockets are its ends; volume_sock -1: no volumes. */
+NORETURN void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock);

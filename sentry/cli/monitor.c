@@ -51,7 +51,7 @@ struct run {
     struct cgroup cg;
     struct account acct; /* memory, where no cgroup holds it */
     struct terminal term;
-    int gofer_fd; /* pidfd: the gofer's end ends the run */
+    int gofer_fd, volumes_fd; /* pidfds: the end of a server ends the run */
     bool started, ended, wall_limit, gofer_dead, oom;
     uint64_t deadline;
     struct boot_message last;
@@ -127,11 +127,12 @@ static void ask_to_end(struct run *r)
 static void monitor_loop(struct run *r)
 {
     for (;;) {
-        struct pollfd p[4] = {{.fd = r->sb.control, .events = POLLIN},
+        struct pollfd p[5] = {{.fd = r->sb.control, .events = POLLIN},
                               {.fd = terminal_signal_fd(&r->term), .events = POLLIN},
                               {.fd = r->gofer_fd, .events = POLLIN},
-                              {.fd = r->cg.oom_fd, .events = POLLIN}};
-        int n = poll(p, 4, timeout_ms(r));
+                              {.fd = r->cg.oom_fd, .events = POLLIN},
+                              {.fd = r->volumes_fd, .events = POLLIN}};
+        int n = poll(p, 5, timeout_ms(r));
         if (n < 0 && errno != EINTR)
             return;
         if (n > 0 && p[1].revents != 0)
@@ -139,7 +140,7 @@ static void monitor_loop(struct run *r)
         if (n > 0 && p[0].revents != 0) {
             if (!receive(r))
                 return;
-        } else if (n > 0 && p[2].revents != 0) {
+        } else if (n > 0 && (p[2].revents != 0 || p[4].revents != 0)) {
             /* Not at the sentry's hang-up, which comes with its last message. */
             r->gofer_dead = true;
             return;
@@ -209,7 +210,7 @@ static void internal_text(const struct run *r, char *buf, size_t cap)
     if (r->ended && r->last.text[0] != '\0')
         (void)snprintf(buf, cap, "internal error: %s", r->last.text);
     else if (r->gofer_dead)
-        (void)snprintf(buf, cap, "internal error: the image server ended");
+        (void)snprintf(buf, cap, "internal error: the server of image or volumes ended");
     else if (WIFSIGNALED(r->sentry_status))
         (void)snprintf(buf, cap, "internal error: the sentry was killed by signal %d",
                        WTERMSIG(r->sentry_status));
@@ -376,7 +377,8 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
                     .sb = {.control = -1},
                     .cg = {.janitor = -1, .oom_fd = -1},
                     .term = {.fd = -1, .signal_fd = -1},
-                    .gofer_fd = -1};
+                    .gofer_fd = -1,
+                    .volumes_fd = -1};
     struct error err;
 
     error_init(&err);
@@ -390,9 +392,13 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
     if (r.cg.memory == CGROUP_NONE && b->ncgroups == 0)
         account_begin(&r.acct, &b->shared->usage, b->limits.memory, r.sb.sentry, r.sb.gofer);
     r.gofer_fd = (int)syscall(SYS_pidfd_open, r.sb.gofer, 0);
+    if (r.sb.volumes > 0)
+        r.volumes_fd = (int)syscall(SYS_pidfd_open, r.sb.volumes, 0);
     monitor_loop(&r);
     if (r.gofer_fd >= 0)
         (void)close(r.gofer_fd);
+    if (r.volumes_fd >= 0)
+        (void)close(r.volumes_fd);
     end_sandbox(&r);
     finish(&r);
     stop(&r);

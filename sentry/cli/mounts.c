@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "gofer/client.h"
+#include "gofer/volume_client.h"
 #include "lib/error.h"
 #include "sentry/cli/boot.h"
 #include "sentry/fs/dev/dev.h"
@@ -96,16 +97,28 @@ static int mount_system(struct error *err)
     return 0;
 }
 
-static int mount_extra(const struct boot *b, struct gofer_client *c, struct error *err)
+/* Root number `root` of the volume server on a directory or file of the sandbox. What belongs to
+ * the server's user where that is the only one belongs to the first process here. */
+static int mount_volume(const struct boot *b, const struct servers *srv, uint32_t root,
+                        const struct boot_mount *m, uint32_t flags, struct error *err)
 {
+    struct user_ids ids = {.uid = b->process.uid, .gid = b->process.gid};
+    struct super *sb;
+    if (!b->process.ids_given && user_resolve(b->user, &ids, err) < 0)
+        return -EINVAL;
+    int r = hostfs_mount_new(srv->volumes, root, ids.uid, ids.gid, &sb);
+    if (r < 0)
+        return error_errno(err, -r, "volume %s", m->guest);
+    return mount_at(m->guest, sb, flags, m->source ? m->source : "volume", err);
+}
+
+static int mount_extra(const struct boot *b, const struct servers *srv, struct error *err)
+{
+    const uint32_t flags = MOUNT_RDONLY | MOUNT_NOSUID | MOUNT_NODEV;
     int r = 0;
     for (size_t i = 0; i < b->nvolumes && r == 0; i++) {
-        struct super *sb;
-        r = goferfs_mount_new(c, (uint32_t)i + 1, &sb);
-        if (r < 0)
-            return error_errno(err, -r, "volume %s", b->volumes[i].guest);
-        r = mount_at(b->volumes[i].guest, sb, MOUNT_RDONLY | MOUNT_NOSUID | MOUNT_NODEV, "volume",
-                     err);
+        struct boot_mount m = {.guest = b->volumes[i].guest};
+        r = mount_volume(b, srv, (uint32_t)i, &m, flags, err);
     }
     for (size_t i = 0; i < b->ntmpfs && r == 0; i++)
         r = mount_tmpfs(b->tmpfs[i].path, b->tmpfs[i].size, 01777, MOUNT_NOSUID | MOUNT_NODEV, err);
@@ -206,11 +219,17 @@ static int mount_one(const struct boot_mount *m, struct error *err)
     return mount_at(m->guest, sb, flags, m->source ? m->source : words[m->type], err);
 }
 
-static int mount_list(const struct boot *b, struct error *err)
+static int mount_list(const struct boot *b, const struct servers *srv, struct error *err)
 {
+    uint32_t root = (uint32_t)b->nvolumes;
     int r = 0;
-    for (size_t i = 0; i < b->nmounts && r == 0; i++)
-        r = mount_one(&b->mounts[i], err);
+    for (size_t i = 0; i < b->nmounts && r == 0; i++) {
+        const struct boot_mount *m = &b->mounts[i];
+        if (m->type == BOOT_MOUNT_BIND)
+            r = mount_volume(b, srv, root++, m, flags_of(m), err);
+        else
+            r = mount_one(m, err);
+    }
     return r;
 }
 
@@ -343,7 +362,7 @@ static int mask_paths(const struct boot *b, struct error *err)
     return r;
 }
 
-static int mount_defaults(const struct boot *b, struct gofer_client *c, struct error *err)
+static int mount_defaults(const struct boot *b, const struct servers *srv, struct error *err)
 {
     int r = mount_system(err);
     if (r == 0)
@@ -351,17 +370,17 @@ static int mount_defaults(const struct boot *b, struct gofer_client *c, struct e
     if (r == 0)
         r = mount_tmpfs("/tmp", 0, 01777, MOUNT_NOSUID | MOUNT_NODEV, err);
     if (r == 0)
-        r = mount_extra(b, c, err);
+        r = mount_extra(b, srv, err);
     return r;
 }
 
-int mounts_make(const struct boot *b, struct gofer_client *c, struct error *err)
+int mounts_make(const struct boot *b, const struct servers *srv, struct error *err)
 {
-    int r = mount_root(b, c, err);
+    int r = mount_root(b, srv->image, err);
     if (r == 0 && !b->mounts_given)
-        r = mount_defaults(b, c, err);
+        r = mount_defaults(b, srv, err);
     if (r == 0)
-        r = mount_list(b, err);
+        r = mount_list(b, srv, err);
     if (r == 0)
         r = make_devices(b, err);
     if (r == 0)

@@ -7,10 +7,17 @@
 struct boot;
 struct error;
 struct gofer_client;
+struct volume_client;
+
+/* Who serves files of the host. */
+struct servers {
+    struct gofer_client *image;
+    struct volume_client *volumes; /* NULL: there are none */
+};
 
 /* Mounts everything that the description asks for: root, /proc, /sys, /dev, /dev/pts, /dev/shm,
  * /tmp, tmpfs, volumes. */
-int mounts_make(const struct boot *b, struct gofer_client *c, struct error *err) MUST_CHECK;
+int mounts_make(const struct boot *b, const struct servers *s, struct error *err) MUST_CHECK;
 
 struct user_ids {
     uint32_t uid, gid, ngroups;

@@ -25,6 +25,7 @@
 #include "platform/confine/confine.h"
 
 #include "gofer/client.h"
+#include "gofer/volume_client.h"
 #include "lib/assert.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -137,23 +138,6 @@ static void watch_control(void)
         (void)host_watch_arm(&control_watch, LX_POLLIN);
 }
 
-/* The container's terminal has gone on the host: the guests' is hung up, outside of the callback.
- */
-static struct timer hangup;
-
-static void hang_up(struct timer *tm)
-{
-    (void)tm;
-    control_server_console_gone();
-    console_free(&console);
-}
-
-static void console_hung(struct console *c)
-{
-    (void)c;
-    timer_arm(&hangup, clock_monotonic());
-}
-
 static void start_stdio(const struct boot *b, struct kernel_start *start, struct error *err)
 {
     static const char *const names[] = {"stdin", "stdout", "stderr"};
@@ -164,9 +148,6 @@ static void start_stdio(const struct boot *b, struct kernel_start *start, struct
         if (console_begin(&console, fds[0], fds[1], err) < 0)
             fail(EXIT_START, err);
         tty_console_system(console.master);
-        timer_init(&hangup, hang_up);
-        if (b->oci)
-            console.hung = console_hung;
         for (int i = 0; i < 3; i++)
             start->stdio_files[i] = console.slave;
         start->console = console.master;
@@ -295,11 +276,25 @@ static void start_platform(const struct boot *b, uint64_t now, struct plat **ret
     confine_filter_done(&build.filter);
 }
 
-void sentry_main(struct boot *b, int control, int gofer_sock)
+/* The servers of the image and, if there are any, of the volumes answer. */
+static void greet_servers(const struct boot *b, int gofer_sock, int volume_sock,
+                          struct servers *ret)
+{
+    struct error err;
+    error_init(&err);
+    *ret = (struct servers){.volumes = NULL};
+    if (gofer_client_new(gofer_sock, 1, &ret->image, &err) < 0)
+        fail(EXIT_START, &err);
+    if (volume_sock >= 0 &&
+        volume_client_new(volume_sock, (uint32_t)boot_volumes(b), &ret->volumes, &err) < 0)
+        fail(EXIT_START, &err);
+}
+
+void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock)
 {
     struct error err;
     struct plat *plat;
-    struct gofer_client *gofer;
+    struct servers servers;
 
     control_fd = control;
     error_init(&err);
@@ -310,18 +305,17 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     raise_file_limit();
     uint64_t now = host_clock_monotonic();
     start_platform(b, now, &plat);
-    if (kernel_init(plat, &err) < 0 ||
-        gofer_client_new(gofer_sock, (uint32_t)b->nvolumes + 1, &gofer, &err) < 0)
+    if (kernel_init(plat, &err) < 0)
         fail(EXIT_START, &err);
+    greet_servers(b, gofer_sock, volume_sock, &servers);
     kernel.boot_monotonic = now;
     kernel.strace = b->strace;
     kernel.chaos = SENTRY_DEBUG && getenv("SENTRY_CHAOS") != NULL;
-    if (b->hostname != NULL)
-        (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
+    (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
     if (b->domainname != NULL)
         (void)snprintf(kernel.domainname, sizeof(kernel.domainname), "%s", b->domainname);
     set_limits(b);
-    if (mounts_make(b, gofer, &err) < 0)
+    if (mounts_make(b, &servers, &err) < 0)
         fail(EXIT_START, &err);
     kernel.init_protected = b->oci;
     start_program(b);
@@ -335,7 +329,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock)
     }
     kernel_run();
     control_server_end();
-    if (console.master != NULL)
+    if (b->tty)
         console_end(&console);
     struct boot_message m = {.kind = BOOT_ENDED, .status = kernel.exit_status};
     if (kernel.fatal != NULL)

@@ -32,6 +32,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "gofer/proto.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "lib/log.h"
@@ -40,9 +41,8 @@
 
 enum {
     GOFER_FD_IMAGE = 3,
-    GOFER_FD_SOCK = 4,
-    GOFER_FD_VOLUMES = 5,
-    FD_SHIFT = 64
+    GOFER_FD_COUNT = 2, /* and the socket; roots of volumes follow */
+    FD_SHIFT = 128
 };
 
 /* Sandboxes of root run under host uids of this range: nobody's. */
@@ -99,25 +99,28 @@ static int gofer_path(char *buf, size_t cap)
     return 0;
 }
 
-NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e, int sock,
-                                 const char *path)
+/* One of the two servers: its option, and the descriptors that it gets from 3 on. */
+struct server_start {
+    const char *option, *value;
+    int fds[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + GOFER_FD_COUNT];
+    size_t n;
+};
+
+NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
+                                 const struct server_start *s, const char *path)
 {
-    char roots[16];
-    int fds[BOOT_MAX_VOLUMES + 2];
-    size_t n = 0;
+    int fds[ARRAY_LEN(s->fds)];
 
     /* Before it makes a process. */
     cgroup_enter(e);
     /* First out of the way of the fixed numbers, then into place. */
-    fds[n++] = fcntl(b->image_fd, F_DUPFD_CLOEXEC, FD_SHIFT);
-    fds[n++] = fcntl(sock, F_DUPFD_CLOEXEC, FD_SHIFT);
-    for (size_t i = 0; i < b->nvolumes; i++)
-        fds[n++] = fcntl(b->volumes[i].fd, F_DUPFD_CLOEXEC, FD_SHIFT);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < s->n; i++)
+        fds[i] = fcntl(s->fds[i], F_DUPFD_CLOEXEC, FD_SHIFT);
+    for (size_t i = 0; i < s->n; i++) {
         if (fds[i] < 0 || dup2(fds[i], GOFER_FD_IMAGE + (int)i) < 0)
             _exit(126);
     }
-    (void)syscall(SYS_close_range, (unsigned)(GOFER_FD_IMAGE + (int)n), ~0u, 0);
+    (void)syscall(SYS_close_range, (unsigned)(GOFER_FD_IMAGE + (int)s->n), ~0u, 0);
     int null = open("/dev/null", O_RDWR);
     if (null >= 0) {
         (void)dup2(null, 0);
@@ -125,18 +128,17 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e, i
         if (null > 2)
             (void)close(null);
     }
-    (void)snprintf(roots, sizeof(roots), "%zu", 1 + b->nvolumes);
     char *const envp[] = {NULL};
     if (b->log_spec != NULL)
-        (void)execle(path, "sentry-gofer", "--roots", roots, "--log", b->log_spec, (char *)NULL,
+        (void)execle(path, "sentry-gofer", s->option, s->value, "--log", b->log_spec, (char *)NULL,
                      envp);
     else
-        (void)execle(path, "sentry-gofer", "--roots", roots, (char *)NULL, envp);
+        (void)execle(path, "sentry-gofer", s->option, s->value, (char *)NULL, envp);
     _exit(127);
 }
 
-static int gofer_start(const struct boot *b, struct groups *g, int sock, pid_t *ret_pid,
-                       struct error *err)
+static int server_start(const struct boot *b, struct groups *g, const struct server_start *start,
+                        pid_t *ret_pid, struct error *err)
 {
     char path[PATH_MAX];
     int r = gofer_path(path, sizeof(path));
@@ -148,9 +150,46 @@ static int gofer_start(const struct boot *b, struct groups *g, int sock, pid_t *
     if (pid < 0)
         return error_errno(err, errno, "fork");
     if (pid == 0)
-        gofer_child(b, &g->entry, sock, path);
+        gofer_child(b, &g->entry, start, path);
     *ret_pid = pid;
     return 0;
+}
+
+static int gofer_start(const struct boot *b, struct groups *g, int sock, pid_t *ret_pid,
+                       struct error *err)
+{
+    struct server_start s = {
+        .option = "--roots", .value = "1", .fds = {b->image_fd, sock}, .n = GOFER_FD_COUNT};
+    return server_start(b, g, &s, ret_pid, err);
+}
+
+/* The volume server has a letter for each of its roots (gofer/main.c), in the order of
+ * boot_volumes. */
+static int volumes_start(const struct boot *b, struct groups *g, int sock, pid_t *ret_pid,
+                         struct error *err)
+{
+    char letters[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + 1] = "";
+    struct server_start s = {
+        .option = "--volumes", .value = letters, .fds = {sock, sock}, .n = GOFER_FD_COUNT};
+    size_t n = 0;
+
+    if (boot_volumes(b) > GOFER_ROOTS_MAX)
+        return error_set(err, E2BIG, "more than %u volumes", GOFER_ROOTS_MAX);
+    for (size_t i = 0; i < b->nvolumes; i++) {
+        s.fds[s.n++] = b->volumes[i].fd;
+        letters[n++] = 'r';
+    }
+    for (size_t i = 0; i < b->nmounts; i++) {
+        const struct boot_mount *m = &b->mounts[i];
+        if (m->type != BOOT_MOUNT_BIND)
+            continue;
+        s.fds[s.n++] = m->fd;
+        if (m->flags & BOOT_MS_RDONLY)
+            letters[n++] = m->recursive ? 'R' : 'r';
+        else
+            letters[n++] = m->recursive ? 'W' : 'w';
+    }
+    return server_start(b, g, &s, ret_pid, err);
 }
 
 /* -- sentry
@@ -224,7 +263,7 @@ static int sentry_settle(int go, struct error *err)
 }
 
 struct sockets {
-    int control, gofer;
+    int control, gofer, volumes; /* volumes -1: none */
 };
 
 static int int_cmp(const void *a, const void *b)
@@ -239,7 +278,7 @@ static int int_cmp(const void *a, const void *b)
  */
 static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
 {
-    int keep[] = {2, go, s->control, s->gofer, b->log_fd, b->strace_fd, b->listen_fd};
+    int keep[] = {2, go, s->control, s->gofer, s->volumes, b->log_fd, b->strace_fd, b->listen_fd};
     size_t n = sizeof(keep) / sizeof(keep[0]);
 
     qsort(keep, n, sizeof(keep[0]), int_cmp);
@@ -266,7 +305,7 @@ NORETURN static void sentry_child(struct boot *b, int go, const struct sockets *
         (void)!send(s->control, &m, sizeof(m), MSG_NOSIGNAL);
         _exit(125);
     }
-    sentry_main(b, s->control, s->gofer);
+    sentry_main(b, s->control, s->gofer, s->volumes);
 }
 
 /* It waits for a word on *ret_go. */
@@ -331,6 +370,8 @@ void sandbox_kill(const struct sandbox *sb)
         (void)kill(sb->sentry, SIGKILL);
     if (sb->gofer > 0)
         (void)kill(sb->gofer, SIGKILL);
+    if (sb->volumes > 0)
+        (void)kill(sb->volumes, SIGKILL);
 }
 
 void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
@@ -339,14 +380,15 @@ void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
     sandbox_kill(sb);
     reap(sb->sentry, ret_sentry_status);
     reap(sb->gofer, &ignored);
+    reap(sb->volumes, &ignored);
     if (sb->control >= 0)
         (void)close(sb->control);
     *sb = (struct sandbox){.control = -1};
 }
 
 /* Sentry first: while it makes its namespaces, the rest is done. */
-static int start_both(struct boot *b, struct groups *g, int gofer_sock, const struct sockets *s,
-                      struct sandbox *sb, struct error *err)
+static int start_all(struct boot *b, struct groups *g, const struct sockets *servers,
+                     const struct sockets *s, struct sandbox *sb, struct error *err)
 {
     /* On a host with v2 processes are born in the group, so it has to exist before. */
     bool early = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
@@ -365,7 +407,9 @@ static int start_both(struct boot *b, struct groups *g, int gofer_sock, const st
         r = sentry_go(go, &g->entry, err);
     }
     if (r == 0)
-        r = gofer_start(b, g, gofer_sock, &sb->gofer, err);
+        r = gofer_start(b, g, servers->gofer, &sb->gofer, err);
+    if (r == 0 && servers->volumes >= 0)
+        r = volumes_start(b, g, servers->volumes, &sb->volumes, err);
     if (r == 0) {
         sentry_entered(go, &g->entry);
         cgroup_entered(g->cg, born, &g->entry);
@@ -375,28 +419,37 @@ static int start_both(struct boot *b, struct groups *g, int gofer_sock, const st
     return r;
 }
 
+/* Both ends of a connection. */
+static int connection(int ret[2], struct error *err)
+{
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret) < 0)
+        return error_errno(err, errno, "socketpair");
+    return 0;
+}
+
 int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb, struct error *err)
 {
     struct sandbox sb = {.control = -1};
     struct groups g = {.cg = ret_cg, .birthplace = -1};
-    int gofer_pair[2], control_pair[2], status;
+    int gofer[2] = {-1, -1}, volumes[2] = {-1, -1}, control[2] = {-1, -1}, status;
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gofer_pair) < 0)
-        return error_errno(err, errno, "socketpair");
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control_pair) < 0) {
-        int e = errno;
-        (void)close(gofer_pair[0]);
-        (void)close(gofer_pair[1]);
-        return error_errno(err, e, "socketpair");
-    }
-    sb.control = control_pair[0];
-    struct sockets s = {control_pair[1], gofer_pair[0]};
-    int r = start_both(b, &g, gofer_pair[1], &s, &sb, err);
+    int r = connection(gofer, err);
+    if (r == 0)
+        r = connection(control, err);
+    if (r == 0 && boot_volumes(b) > 0)
+        r = connection(volumes, err);
+    sb.control = control[0];
+    struct sockets s = {control[1], gofer[0], volumes[0]};
+    struct sockets servers = {-1, gofer[1], volumes[1]};
+    if (r == 0)
+        r = start_all(b, &g, &servers, &s, &sb, err);
     cgroup_entry_done(&g.entry);
     fd_close(g.birthplace);
-    (void)close(gofer_pair[1]);
-    (void)close(gofer_pair[0]);
-    (void)close(control_pair[1]);
+    fd_close(servers.gofer);
+    fd_close(servers.volumes);
+    fd_close(s.gofer);
+    fd_close(s.volumes);
+    fd_close(s.control);
     if (r < 0) {
         sandbox_end(&sb, &status);
         return r;

@@ -11,8 +11,8 @@ struct cgroup;
 struct error;
 
 struct sandbox {
-    pid_t sentry, gofer;
-    int control; /* SOCK_SEQPACKET to the sentry */
+    pid_t sentry, gofer, volumes; /* volumes 0: there are none */
+    int control;                  /* SOCK_SEQPACKET to the sentry */
 };
 
 /* Makes the cgroup, unless the description names others, and starts gofer and sentry in it with the

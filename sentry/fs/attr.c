@@ -64,6 +64,7 @@ int vfs_setattr(const struct path *p, struct iattr *attr, const struct cred *c)
 
     if (r < 0)
         return r;
+    inode_refresh(ino);
     if (attr->valid & (ATTR_UID | ATTR_GID)) {
         r = check_chown(ino, attr, c);
         if (r < 0)
@@ -113,6 +114,7 @@ int inode_truncate(const struct path *p, uint64_t size, struct task *t)
     struct inode *ino = p->dentry->inode;
     int r;
 
+    inode_refresh(ino);
     if (size > ino->size && size > task_rlimit(t, LX_RLIMIT_FSIZE)->rlim_cur) {
         signal_send_kernel_task(t, LX_SIGXFSZ);
         return -EFBIG;

@@ -251,6 +251,7 @@ static int range_of(const struct file *f, const struct lx_flock *lk, struct file
         start = (int64_t)f->pos;
         break;
     case LX_SEEK_END:
+        inode_refresh(f->inode);
         start = (int64_t)f->inode->size;
         break;
     default:

@@ -24,6 +24,10 @@
 /* Those of them that the inode's own open may look at. */
 #define OPEN_SEEN_FLAGS (LX_O_NOCTTY | LX_O_TRUNC)
 
+enum {
+    STALE_RETRIES = 3
+};
+
 static const struct file_ops opening_ops = {0};
 static const struct file_ops path_ops = {0}; /* O_PATH: nothing can be done with it */
 
@@ -224,6 +228,26 @@ static int create_last(struct walk *w, struct dentry *d, struct open_request *re
     return 0;
 }
 
+/*
+ * Creates d, or takes what somebody outside has created meanwhile under that name: *d may become
+ * another one.
+ */
+static int create_or_take(struct walk *w, struct dentry **d, struct open_request *req)
+{
+    int r = create_last(w, *d, req);
+
+    if (r != -EEXIST || (req->flags & LX_O_EXCL))
+        return r;
+    dentry_drop(*d);
+    dentry_put(*d);
+    r = walk_last_dentry(w, d);
+    if (r < 0) {
+        *d = NULL;
+        return r;
+    }
+    return (*d)->inode && !dentry_is_symlink(*d) ? 0 : -EEXIST;
+}
+
 /* The last component of an open: w->cur becomes what is to be opened, or the walk goes on. */
 static int open_last(struct walk *w, struct open_request *req, bool *ret_again)
 {
@@ -240,7 +264,7 @@ static int open_last(struct walk *w, struct open_request *req, bool *ret_again)
     if (r < 0)
         return r;
     if (!d->inode) {
-        r = create ? create_last(w, d, req) : -ENOENT;
+        r = create ? create_or_take(w, &d, req) : -ENOENT;
         if (r < 0) {
             dentry_put(d);
             return r;
@@ -320,8 +344,8 @@ static int open_looked_up(struct task *t, int dfd, const char *name, uint32_t lo
     return r;
 }
 
-int vfs_open_at(struct task *t, int dfd, const char *name, uint32_t flags, uint32_t mode,
-                uint32_t lookup_flags, struct file **ret_file)
+static int open_at_once(struct task *t, int dfd, const char *name, uint32_t flags, uint32_t mode,
+                        uint32_t lookup_flags, struct file **ret_file)
 {
     struct open_request req = {.task = t, .cred = t->cred, .flags = flags};
     struct walk w;
@@ -346,6 +370,17 @@ int vfs_open_at(struct task *t, int dfd, const char *name, uint32_t flags, uint3
     if (r == 0)
         r = open_found(&w, &req, ret_file);
     walk_done(&w);
+    return r;
+}
+
+/* -ESTALE: the host has put another file under that name since it was looked up. */
+int vfs_open_at(struct task *t, int dfd, const char *name, uint32_t flags, uint32_t mode,
+                uint32_t lookup_flags, struct file **ret_file)
+{
+    int r = open_at_once(t, dfd, name, flags, mode, lookup_flags, ret_file);
+
+    for (int again = 0; r == -ESTALE && again < STALE_RETRIES; again++)
+        r = open_at_once(t, dfd, name, flags, mode, lookup_flags, ret_file);
     return r;
 }
 

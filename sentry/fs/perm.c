@@ -49,6 +49,11 @@ int inode_permission(struct inode *ino, const struct cred *c, int mask)
     return generic_permission(ino, c, bits);
 }
 
+int inode_permission_by_mode(const struct inode *ino, const struct cred *c, int mask)
+{
+    return generic_permission(ino, c, (uint32_t)mask & 7);
+}
+
 static bool special_file(uint32_t mode)
 {
     return LX_S_ISCHR(mode) || LX_S_ISBLK(mode) || LX_S_ISFIFO(mode) || LX_S_ISSOCK(mode);

@@ -84,8 +84,10 @@ static int64_t write_regular(struct task *t, struct file *f, struct uio *from, u
     int64_t n;
     int r;
 
-    if (f->flags & LX_O_APPEND)
+    if (f->flags & LX_O_APPEND) {
+        inode_refresh(f->inode);
         *pos = f->inode->size;
+    }
     r = file_size_limit(t, f->inode, *pos, &len);
     if (r < 0)
         return r;

@@ -90,6 +90,8 @@ struct inode_ops {
     /* Refreshes / overrides what stat says; NULL: from the inode's fields. */
     int (*getattr)(struct inode *ino, struct kstat *ret_st);
     int (*setattr)(struct inode *ino, const struct iattr *attr);
+    /* Brings the inode's fields up to date where others change them too; NULL: they always are. */
+    void (*refresh)(struct inode *ino);
     /* mask of LX_R_OK... ; NULL: mode bits. */
     int (*permission)(struct inode *ino, const struct cred *c, int mask);
     int (*open)(struct inode *ino,
@@ -264,6 +266,14 @@ static inline bool path_equal(const struct path *a, const struct path *b)
  * path_permission: or the mount, after everything else). */
 int path_permission(const struct path *p, const struct cred *c, int mask) MUST_CHECK;
 int inode_permission(struct inode *ino, const struct cred *c, int mask) MUST_CHECK;
+/* The rule for inodes without a permission op of their own. */
+int inode_permission_by_mode(const struct inode *ino, const struct cred *c, int mask) MUST_CHECK;
+/* To be called before size, owner or mode are looked at outside of a walk. */
+static inline void inode_refresh(struct inode *ino)
+{
+    if (ino->ops && ino->ops->refresh)
+        ino->ops->refresh(ino);
+}
 bool inode_owner_or_capable(const struct inode *ino, const struct cred *c);
 /* Permission to change the entries of dir, and the sticky rule for victim (directory or not as
  * want_dir says). */
@@ -396,6 +406,12 @@ void tmpfs_anon_done(void); /* end of the sandbox, tests: no such file may be op
 int tmpfs_get_seals(struct inode *ino) MUST_CHECK;
 int tmpfs_add_seals(struct inode *ino, uint32_t seals) MUST_CHECK;
 void tmpfs_set_seals(struct inode *ino, uint32_t seals);
+struct volume_client;
+/* A bind mount: root `root` of the volume server. uid, gid: who owns, as the guest sees it, what is
+ * the server's own user's where that user is the only one (VOLUME_ROOT_SQUASH). */
+int hostfs_mount_new(struct volume_client *c, uint32_t root, uint32_t uid, uint32_t gid,
+                     struct super **ret_sb) MUST_CHECK;
+void hostfs_done(void); /* end of the sandbox, tests */
 int goferfs_mount_new(struct gofer_client *c, uint32_t root_node, struct super **ret_sb) MUST_CHECK;
 int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb)
     MUST_CHECK;

@@ -15,6 +15,16 @@ int host_to_guest(int64_t host_errno);
 /* -- files (host_io.c) ------------------------------------------------------------------------- */
 int64_t host_pread(int fd, void *buf, size_t len, uint64_t off);
 int64_t host_pwrite(int fd, const void *buf, size_t len, uint64_t off);
+enum {
+    HOST_WRITE_APPEND = 1,
+    HOST_WRITE_SYNC = 2,
+    HOST_WRITE_DSYNC = 4
+};
+/* At *pos, or (APPEND) at the end, in one step with finding it; *pos is behind it afterwards. */
+int64_t host_pwrite_at(int fd, const void *buf, size_t len, uint64_t *pos, uint32_t flags);
+int host_fsync(int fd, bool datasync);
+/* mode as in fallocate(2). */
+int host_fallocate_mode(int fd, int mode, uint64_t off, uint64_t len);
 /* Stream descriptors that may block: -EAGAIN instead of waiting. */
 int64_t host_read_nowait(int fd, void *buf, size_t len);
 int64_t host_write_nowait(int fd, const void *buf, size_t len);

@@ -23,9 +23,12 @@ int host_to_guest(int64_t host_errno)
     case ESPIPE:
     case EBADF:
     case EINVAL:
-        return (int)host_errno;
+    case EROFS:
+    case EPERM:
+    case EOPNOTSUPP:
+    case ETXTBSY:
     case EDQUOT:
-        return -ENOSPC;
+        return (int)host_errno;
     case EMFILE:
     case ENFILE:
         return -ENFILE;

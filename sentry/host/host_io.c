@@ -50,6 +50,33 @@ int64_t host_pwrite(int fd, const void *buf, size_t len, uint64_t off)
     }
 }
 
+int64_t host_pwrite_at(int fd, const void *buf, size_t len, uint64_t *pos, uint32_t flags)
+{
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = len};
+    bool append = flags & HOST_WRITE_APPEND;
+    int rwf = (append ? RWF_APPEND : 0) | (flags & HOST_WRITE_SYNC ? RWF_SYNC : 0) |
+              (flags & HOST_WRITE_DSYNC ? RWF_DSYNC : 0);
+    ssize_t n;
+    do
+        n = pwritev2(fd, &iov, 1, append ? -1 : (off_t)*pos, rwf);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    off_t end = append ? lseek(fd, 0, SEEK_CUR) : (off_t)*pos + n;
+    if (end >= 0)
+        *pos = (uint64_t)end;
+    return n;
+}
+
+int host_fsync(int fd, bool datasync)
+{
+    int r;
+    do
+        r = datasync ? fdatasync(fd) : fsync(fd);
+    while (r < 0 && errno == EINTR);
+    return r < 0 ? -errno : 0;
+}
+
 uint32_t host_poll_now(int fd, uint32_t events)
 {
     struct pollfd p = {.fd = fd, .events = (short)events};

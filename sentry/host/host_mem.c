@@ -41,6 +41,11 @@ int host_fallocate(int fd, uint64_t off, uint64_t len)
     return fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len) < 0 ? -errno : 0;
 }
 
+int host_fallocate_mode(int fd, int mode, uint64_t off, uint64_t len)
+{
+    return fallocate(fd, mode, (off_t)off, (off_t)len) < 0 ? -errno : 0;
+}
+
 int64_t host_seek_data(int fd, uint64_t off)
 {
     return host_lseek(fd, (int64_t)off, SEEK_DATA);

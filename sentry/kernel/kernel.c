@@ -73,6 +73,7 @@ void kernel_done(void)
     mounts_done();
     tmpfs_anon_done();
     sysctl_done();
+    hostfs_done();
     anon_super_done();
     pid_table_reset();
 }

@@ -260,6 +260,7 @@ static int do_fallocate(struct task *t, struct file *f, int mode, uint64_t off, 
 {
     int r;
 
+    inode_refresh(f->inode);
     if (!(mode & LX_FALLOC_FL_KEEP_SIZE) && off + len > f->inode->size &&
         off + len > task_rlimit(t, LX_RLIMIT_FSIZE)->rlim_cur) {
         signal_send_kernel_task(t, LX_SIGXFSZ);

@@ -314,6 +314,7 @@ static struct sys_res ioctl_setfl(struct task *t, struct file *f, gaddr_t arg, u
 
 static struct sys_res ioctl_fionread(struct task *t, struct file *f, gaddr_t arg)
 {
+    inode_refresh(f->inode);
     uint64_t left = f->inode->size > f->pos ? f->inode->size - f->pos : 0;
     int32_t n = (int32_t)(uint32_t)left;
 

@@ -1,0 +1,212 @@
+/*
+ * How the sentry asks a server. One request is one packet and is followed by exactly one reply
+ * packet: send, receive, check, decode. There is one request under way at a time, so no queue is
+ * needed; the tag only proves that both sides still agree on where they are.
+ *
+ * The reply is checked before a byte of it is used: size, type, tag, status, number of descriptors,
+ * then (by the callers) every count, length, name and attribute in it, and that nothing is left
+ * over. Whatever does not fit ends the connection: gofer_break closes the socket, and from then on
+ * every call is -EIO. A status is mapped through a list, so a server cannot make up error numbers.
+ */
+#include "gofer/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "lib/fdio.h"
+
+enum {
+    FORGET_BATCH = 1024
+};
+
+void gofer_link_init(struct gofer_link *l, CONSUMES int sock_fd)
+{
+    l->port = (struct gofer_port){
+        .sock = sock_fd, .spins = gofer_spins(), .timeout_ms = GOFER_TIMEOUT_MS};
+}
+
+void gofer_link_done(struct gofer_link *l)
+{
+    fd_close(l->port.sock);
+    l->port.sock = -1;
+}
+
+/* Gives the connection up: no reply can be trusted to belong to its request any more. */
+int gofer_break(struct gofer_link *l, struct gofer_reply *r)
+{
+    for (size_t i = 0; i < r->nfds; i++)
+        fd_close(r->fds[i]);
+    fd_close(l->port.sock);
+    l->port.sock = -1;
+    return -EIO;
+}
+
+/* The errors that a server may report; anything else is EIO. */
+int gofer_errno(uint32_t status)
+{
+    static const uint16_t known[] = {
+        ENOENT, ENOTDIR, EACCES, EPERM,   EINVAL, ENAMETOOLONG, ESTALE, EISDIR,          ELOOP,
+        ENXIO,  ERANGE,  E2BIG,  ENODATA, ENOMEM, EOPNOTSUPP,   ENFILE, EPROTONOSUPPORT, EEXIST,
+        EXDEV,  EROFS,   ENOSPC, EDQUOT,  EMLINK, ENOTEMPTY,    EBUSY,  EFBIG,           ETXTBSY};
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (known[i] == status)
+            return -(int)known[i];
+    }
+    return -EIO;
+}
+
+struct gofer_out gofer_request(struct gofer_link *l, uint16_t type)
+{
+    struct gofer_out out;
+    gofer_out_init(&out, l->request, sizeof(l->request));
+    struct gofer_header h = {.type = type, .tag = ++l->tag};
+    gofer_put(&out, &h, sizeof(h));
+    return out;
+}
+
+/*
+ * Sends the request and waits for its reply. 0: *r holds it, and the caller ends with call_end.
+ * Else the errno that the server gave, or -EIO with the connection closed.
+ */
+int gofer_call(struct gofer_link *l, const struct gofer_out *out, struct gofer_reply *r)
+{
+    *r = (struct gofer_reply){0};
+    if (l->port.sock < 0)
+        return -EIO;
+    if (out->full)
+        return -EINVAL;
+    struct gofer_header sent;
+    memcpy(&sent, l->request, sizeof(sent));
+    sent.size = (uint32_t)out->size;
+    memcpy(l->request, &sent, sizeof(sent));
+    /* There is always room for one request: whoever waits for room would wait for ever. */
+    if (fd_send(l->port.sock, l->request, out->size, NULL, 0, MSG_DONTWAIT) != (int64_t)out->size)
+        return gofer_break(l, r);
+    int64_t n = gofer_recv(&l->port, l->reply, GOFER_MSG_MAX, r->fds, GOFER_REPLY_FDS, &r->nfds);
+    struct gofer_header h;
+    if (n < (int64_t)sizeof(h))
+        return gofer_break(l, r);
+    memcpy(&h, l->reply, sizeof(h));
+    if (h.size != (uint64_t)n || h.type != sent.type || h.tag != sent.tag || h.zero != 0)
+        return gofer_break(l, r);
+    gofer_in_init(&r->in, l->reply + sizeof(h), (size_t)n - sizeof(h));
+    if (h.status == 0)
+        return 0;
+    if (r->in.left != 0 || r->nfds != 0)
+        return gofer_break(l, r);
+    return gofer_errno(h.status);
+}
+
+/* Checks that the reply was decoded to its last byte and brought nfds descriptors. */
+int gofer_call_end(struct gofer_link *l, struct gofer_reply *r, size_t nfds)
+{
+    if (!gofer_in_done(&r->in) || r->nfds != nfds)
+        return gofer_break(l, r);
+    return 0;
+}
+
+/* A request about one node that has nothing else to say. */
+int gofer_call_node(struct gofer_link *l, uint16_t type, uint32_t node, struct gofer_reply *r)
+{
+    struct gofer_out out = gofer_request(l, type);
+    struct gofer_node_req req = {.node = node};
+    gofer_put(&out, &req, sizeof(req));
+    return gofer_call(l, &out, r);
+}
+
+bool gofer_fd_valid(int fd, int access)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && (flags & (O_ACCMODE | O_PATH)) == access && fstat(fd, &st) == 0 &&
+           S_ISREG(st.st_mode);
+}
+
+/* Takes one entry. *ret_e points into the message. */
+static bool dirent_get(struct gofer_in *in, struct gofer_dirent *ret_e)
+{
+    struct gofer_dirent_wire wire;
+    gofer_get(in, &wire, sizeof(wire));
+    const char *name = gofer_get_bytes(in, (size_t)wire.length + 1);
+    if (!name || name[wire.length] != '\0' || !gofer_name_valid(name, wire.length))
+        return false;
+    *ret_e = (struct gofer_dirent){.ino = wire.ino,
+                                   .cookie = wire.cookie,
+                                   .name = name,
+                                   .name_len = wire.length,
+                                   .type = wire.type};
+    return wire.type <= 14;
+}
+
+int64_t gofer_call_readdir(struct gofer_link *l, uint16_t type, uint32_t node, uint64_t cookie,
+                           gofer_dirent_fn *fn, void *ctx)
+{
+    struct gofer_out out = gofer_request(l, type);
+    struct gofer_readdir_req req = {.node = node, .cookie = cookie};
+    gofer_put(&out, &req, sizeof(req));
+    struct gofer_reply r;
+    int rc = gofer_call(l, &out, &r);
+    if (rc < 0)
+        return rc;
+    struct gofer_readdir_rep rep;
+    gofer_get(&r.in, &rep, sizeof(rep));
+    struct gofer_in first = r.in;
+    struct gofer_dirent e;
+    for (uint32_t i = 0; i < rep.count; i++) {
+        if (!dirent_get(&r.in, &e))
+            return gofer_break(l, &r);
+    }
+    rc = gofer_call_end(l, &r, 0);
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = 0; i < rep.count; i++) {
+        if (!dirent_get(&first, &e))
+            return -EIO;
+        if (!fn(ctx, &e))
+            return (int64_t)i + 1;
+    }
+    return rep.count;
+}
+
+/* Ends a call whose reply is plain bytes, as getxattr and listxattr hand them out. */
+int64_t gofer_call_bytes(struct gofer_link *l, struct gofer_reply *r, void *buf, size_t cap)
+{
+    size_t n = r->in.left;
+    const void *bytes = gofer_get_bytes(&r->in, n);
+    if (n > GOFER_XATTR_MAX)
+        return gofer_break(l, r);
+    int rc = gofer_call_end(l, r, 0);
+    if (rc < 0)
+        return rc;
+    if (cap == 0)
+        return (int64_t)n;
+    if (n > cap)
+        return -ERANGE;
+    if (n > 0)
+        memcpy(buf, bytes, n);
+    return (int64_t)n;
+}
+
+int gofer_call_forget(struct gofer_link *l, uint16_t type, const uint32_t *nodes, size_t n)
+{
+    while (n > 0) {
+        size_t batch = MIN(n, (size_t)FORGET_BATCH);
+        struct gofer_out out = gofer_request(l, type);
+        struct gofer_forget_req req = {.count = (uint32_t)batch};
+        gofer_put(&out, &req, sizeof(req));
+        gofer_put(&out, nodes, batch * sizeof(*nodes));
+        struct gofer_reply r;
+        int rc = gofer_call(l, &out, &r);
+        if (rc == 0)
+            rc = gofer_call_end(l, &r, 0);
+        if (rc < 0)
+            return rc;
+        nodes += batch;
+        n -= batch;
+    }
+    return 0;
+}

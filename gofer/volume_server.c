@@ -1,0 +1,517 @@
+/*
+ * Decoding. A handler reads its whole request and refuses it with -EPROTO if anything is missing,
+ * left over or out of range; then the nodes it names must exist (ESTALE) and, for a change, be of a
+ * writable root (EROFS); only then is the host asked.
+ */
+#include "gofer/volume_server.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include <sys/stat.h>
+
+#include "lib/alloc.h"
+#include "lib/fdio.h"
+
+struct exchange {
+    struct volume_server *s;
+    struct volumes *v;
+    struct gofer_in in;
+    struct gofer_out out;
+    int fd;
+};
+
+/* 0, a negative errno for the client, or -EPROTO: malformed. */
+typedef int handler_fn(struct exchange *x);
+
+typedef char name_text[GOFER_NAME_MAX + 1];
+
+/* --- pieces of requests --------------------------------------------------------------------------
+ */
+
+static void take_name(struct exchange *x, name_text ret)
+{
+    size_t len;
+    const char *name = gofer_get_name(&x->in, &len);
+    memset(ret, 0, sizeof(name_text));
+    if (name)
+        memcpy(ret, name, len);
+}
+
+/* A name, or none (length 0) for a root. */
+static void take_place_name(struct exchange *x, name_text ret)
+{
+    uint16_t len = 0;
+    struct gofer_in ahead = x->in;
+    gofer_get(&ahead, &len, sizeof(len));
+    if (!ahead.bad && len == 0) {
+        x->in = ahead;
+        memset(ret, 0, sizeof(name_text));
+        return;
+    }
+    take_name(x, ret);
+}
+
+static void take_xattr_name(struct exchange *x, name_text ret)
+{
+    size_t len;
+    const char *name = gofer_get_xattr_name(&x->in, &len);
+    memset(ret, 0, sizeof(name_text));
+    if (name)
+        memcpy(ret, name, len);
+}
+
+static int node_of(const struct exchange *x, uint32_t id, struct vnode **ret)
+{
+    *ret = volumes_get(x->v, id);
+    return *ret ? 0 : -ESTALE;
+}
+
+/* For changes. */
+static int writable(const struct exchange *x, const struct vnode *n)
+{
+    return x->v->roots[n->root].writable ? 0 : -EROFS;
+}
+
+static int place_of(const struct exchange *x, uint32_t dir, uint32_t node, const char *name,
+                    struct volume_place *ret)
+{
+    int rc = node_of(x, dir, &ret->dir);
+    if (rc == 0)
+        rc = node_of(x, node, &ret->node);
+    ret->name = name;
+    if (rc == 0 && ret->dir->root != ret->node->root)
+        rc = -ESTALE;
+    return rc;
+}
+
+static int node_request(struct exchange *x, struct vnode **ret)
+{
+    struct gofer_node_req req;
+    gofer_get(&x->in, &req, sizeof(req));
+    if (!gofer_in_done(&x->in) || req.zero != 0)
+        return -EPROTO;
+    return node_of(x, req.node, ret);
+}
+
+static int attr_reply(struct exchange *x, int rc, const struct gofer_attr *attr)
+{
+    if (rc == 0)
+        gofer_put(&x->out, attr, sizeof(*attr));
+    return rc;
+}
+
+static int step_reply(struct exchange *x, const struct vnode *n, const struct gofer_attr *attr)
+{
+    struct gofer_step step = {.node = n->id, .attr = *attr};
+    gofer_put(&x->out, &step, sizeof(step));
+    return 0;
+}
+
+/* --- reading -------------------------------------------------------------------------------------
+ */
+
+static int handle_hello(struct exchange *x)
+{
+    struct gofer_hello said;
+    gofer_get(&x->in, &said, sizeof(said));
+    if (!gofer_in_done(&x->in))
+        return -EPROTO;
+    if (said.version != VOLUME_PROTO_VERSION || said.nroots != x->v->nroots)
+        return -EPROTONOSUPPORT;
+    gofer_put(&x->out, &said, sizeof(said));
+    for (uint32_t r = 0; r < x->v->nroots; r++) {
+        struct volume_root root = {.flags = x->v->squash ? VOLUME_ROOT_SQUASH : 0};
+        root.flags |= x->v->roots[r].writable ? VOLUME_ROOT_WRITABLE : 0;
+        int rc = volume_getattr(x->v, x->v->by_id[r], &root.attr);
+        if (rc < 0)
+            return rc;
+        gofer_put(&x->out, &root, sizeof(root));
+    }
+    x->s->greeted = true;
+    return 0;
+}
+
+static int handle_lookup(struct exchange *x)
+{
+    struct volume_dir_req req;
+    name_text name;
+    struct vnode *dir, *n;
+    struct gofer_attr attr;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_name(x, name);
+    if (!gofer_in_done(&x->in) || req.flags != 0)
+        return -EPROTO;
+    int rc = node_of(x, req.dir, &dir);
+    if (rc == 0)
+        rc = volume_lookup(x->v, dir, name, &n, &attr);
+    if (rc < 0)
+        return rc;
+    (void)step_reply(x, n, &attr);
+    if (n->type == DT_LNK) {
+        char target[GOFER_LINK_MAX + 1];
+        int64_t len = volume_readlink(n, target, sizeof(target));
+        if (len < 0)
+            return (int)len;
+        gofer_put(&x->out, target, (size_t)len);
+    }
+    return 0;
+}
+
+static int handle_getattr(struct exchange *x)
+{
+    struct vnode *n;
+    struct gofer_attr attr;
+    int rc = node_request(x, &n);
+    if (rc == 0)
+        rc = volume_getattr(x->v, n, &attr);
+    return attr_reply(x, rc, &attr);
+}
+
+static int handle_open(struct exchange *x)
+{
+    static const int access[] = {0, O_RDONLY, O_WRONLY, O_RDWR};
+    struct volume_place_req req;
+    name_text name;
+    struct volume_place p;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_place_name(x, name);
+    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags == 0 ||
+        (req.flags & ~(VOLUME_READ | VOLUME_WRITE)))
+        return -EPROTO;
+    int rc = place_of(x, req.dir, req.node, name, &p);
+    if (rc == 0 && (req.flags & VOLUME_WRITE))
+        rc = writable(x, p.node);
+    return rc < 0 ? rc : volume_open(x->v, &p, access[req.flags], &x->fd);
+}
+
+static int handle_readdir(struct exchange *x)
+{
+    struct gofer_readdir_req req;
+    struct vnode *n;
+    gofer_get(&x->in, &req, sizeof(req));
+    if (!gofer_in_done(&x->in) || req.zero != 0)
+        return -EPROTO;
+    int rc = node_of(x, req.node, &n);
+    return rc < 0 ? rc : volume_readdir(x->v, n, req.cookie, &x->out);
+}
+
+static int handle_statfs(struct exchange *x)
+{
+    struct vnode *n;
+    struct gofer_statfs st;
+    int rc = node_request(x, &n);
+    if (rc == 0)
+        rc = volume_statfs(n, &st);
+    if (rc == 0)
+        gofer_put(&x->out, &st, sizeof(st));
+    return rc;
+}
+
+/* Values and lists go straight into the reply; both are bounded by what fits there. */
+static int bytes_done(struct exchange *x, int64_t len)
+{
+    if (len < 0)
+        return (int)len;
+    x->out.size += (size_t)len;
+    return 0;
+}
+
+static int handle_getxattr(struct exchange *x)
+{
+    struct volume_place_req req;
+    name_text name, attr;
+    struct volume_place p;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_place_name(x, name);
+    take_xattr_name(x, attr);
+    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags != 0)
+        return -EPROTO;
+    int rc = place_of(x, req.dir, req.node, name, &p);
+    if (rc < 0)
+        return rc;
+    return bytes_done(x,
+                      volume_getxattr(x->v, &p, attr, x->out.data + x->out.size, GOFER_XATTR_MAX));
+}
+
+static int handle_listxattr(struct exchange *x)
+{
+    struct volume_place_req req;
+    name_text name;
+    struct volume_place p;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_place_name(x, name);
+    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags != 0)
+        return -EPROTO;
+    int rc = place_of(x, req.dir, req.node, name, &p);
+    if (rc < 0)
+        return rc;
+    return bytes_done(
+        x, volume_listxattr(x->v, &p, (char *)x->out.data + x->out.size, GOFER_XATTR_MAX));
+}
+
+static int handle_forget(struct exchange *x)
+{
+    struct gofer_forget_req req;
+    gofer_get(&x->in, &req, sizeof(req));
+    if (x->in.bad || req.zero != 0 || x->in.left != (uint64_t)req.count * sizeof(uint32_t))
+        return -EPROTO;
+    for (uint32_t i = 0; i < req.count; i++) {
+        uint32_t node;
+        gofer_get(&x->in, &node, sizeof(node));
+        volumes_forget(x->v, node);
+    }
+    return 0;
+}
+
+/* --- changes -------------------------------------------------------------------------------------
+ */
+
+/* The target takes the rest of the request, and is there exactly if a symlink is made. */
+static bool take_target(struct exchange *x, uint32_t mode, char ret[GOFER_LINK_MAX + 1])
+{
+    size_t len = x->in.left;
+    ret[0] = '\0';
+    if (!S_ISLNK(mode))
+        return true;
+    const char *target = gofer_get_bytes(&x->in, len);
+    if (!target || !gofer_link_valid(target, len))
+        return false;
+    memcpy(ret, target, len);
+    ret[len] = '\0';
+    return true;
+}
+
+static int handle_create(struct exchange *x)
+{
+    struct volume_create_req req;
+    name_text name;
+    char target[GOFER_LINK_MAX + 1];
+    struct vnode *dir, *n;
+    struct gofer_attr attr;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_name(x, name);
+    if (x->in.bad || !take_target(x, req.mode, target) || !gofer_in_done(&x->in) ||
+        (req.mode & ~(uint32_t)(S_IFMT | 07777)))
+        return -EPROTO;
+    int rc = node_of(x, req.dir, &dir);
+    if (rc == 0)
+        rc = writable(x, dir);
+    if (rc == 0)
+        rc = volume_create(x->v, dir, name, &req, target, &n, &attr);
+    return rc < 0 ? rc : step_reply(x, n, &attr);
+}
+
+static int handle_link(struct exchange *x)
+{
+    struct volume_link_req req;
+    name_text name, new_name;
+    struct volume_place p;
+    struct vnode *new_dir;
+    struct gofer_attr attr;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_name(x, name);
+    take_name(x, new_name);
+    if (!gofer_in_done(&x->in) || req.zero != 0)
+        return -EPROTO;
+    int rc = place_of(x, req.dir, req.node, name, &p);
+    if (rc == 0)
+        rc = node_of(x, req.new_dir, &new_dir);
+    if (rc == 0)
+        rc = new_dir->root == p.node->root ? writable(x, new_dir) : -EXDEV;
+    if (rc == 0)
+        rc = volume_link(x->v, &p, new_dir, new_name, &attr);
+    return attr_reply(x, rc, &attr);
+}
+
+static int handle_remove(struct exchange *x)
+{
+    struct volume_dir_req req;
+    name_text name;
+    struct vnode *dir;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_name(x, name);
+    if (!gofer_in_done(&x->in) || (req.flags & ~VOLUME_DIRECTORY))
+        return -EPROTO;
+    int rc = node_of(x, req.dir, &dir);
+    if (rc == 0)
+        rc = writable(x, dir);
+    return rc < 0 ? rc : volume_remove(dir, name, req.flags & VOLUME_DIRECTORY);
+}
+
+static int handle_rename(struct exchange *x)
+{
+    struct volume_rename_req req;
+    name_text name, new_name;
+    struct vnode *dir, *new_dir;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_name(x, name);
+    take_name(x, new_name);
+    if (!gofer_in_done(&x->in) || req.zero != 0 ||
+        (req.flags & ~(VOLUME_NOREPLACE | VOLUME_EXCHANGE)))
+        return -EPROTO;
+    int rc = node_of(x, req.dir, &dir);
+    if (rc == 0)
+        rc = node_of(x, req.new_dir, &new_dir);
+    if (rc == 0)
+        rc = writable(x, dir);
+    if (rc == 0)
+        rc = writable(x, new_dir);
+    return rc < 0 ? rc : volume_rename(dir, name, new_dir, new_name, req.flags);
+}
+
+static bool time_valid(const struct gofer_time *t)
+{
+    return t->nsec < 1000000000u && t->zero == 0;
+}
+
+static int handle_setattr(struct exchange *x)
+{
+    struct volume_setattr_req req;
+    name_text name;
+    struct volume_place p;
+    struct gofer_attr attr;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_place_name(x, name);
+    if (!gofer_in_done(&x->in) || (req.valid & ~VOLUME_SET_ALL) || (req.mode & ~07777u) ||
+        !time_valid(&req.atime) || !time_valid(&req.mtime))
+        return -EPROTO;
+    int rc = place_of(x, req.dir, req.node, name, &p);
+    if (rc == 0)
+        rc = writable(x, p.node);
+    if (rc == 0)
+        rc = volume_setattr(x->v, &p, &req, &attr);
+    return attr_reply(x, rc, &attr);
+}
+
+static int handle_setxattr(struct exchange *x)
+{
+    struct volume_place_req req;
+    name_text name, attr;
+    struct volume_place p;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_place_name(x, name);
+    take_xattr_name(x, attr);
+    size_t len = x->in.left;
+    const void *value = gofer_get_bytes(&x->in, len);
+    if (!gofer_in_done(&x->in) || req.zero != 0 || (req.flags & ~3u) || len > GOFER_XATTR_MAX)
+        return -EPROTO;
+    int rc = place_of(x, req.dir, req.node, name, &p);
+    if (rc == 0)
+        rc = writable(x, p.node);
+    return rc < 0 ? rc : volume_setxattr(x->v, &p, attr, value, len, (int)req.flags);
+}
+
+static int handle_removexattr(struct exchange *x)
+{
+    struct volume_place_req req;
+    name_text name, attr;
+    struct volume_place p;
+    gofer_get(&x->in, &req, sizeof(req));
+    take_place_name(x, name);
+    take_xattr_name(x, attr);
+    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags != 0)
+        return -EPROTO;
+    int rc = place_of(x, req.dir, req.node, name, &p);
+    if (rc == 0)
+        rc = writable(x, p.node);
+    return rc < 0 ? rc : volume_removexattr(x->v, &p, attr);
+}
+
+static int handle_sync(struct exchange *x)
+{
+    struct vnode *n;
+    int rc = node_request(x, &n);
+    if (rc == 0)
+        rc = writable(x, n);
+    return rc < 0 ? rc : volume_sync(n);
+}
+
+/* --- the table -----------------------------------------------------------------------------------
+ */
+
+#define AT(type) [(type)-VOLUME_MSG_FIRST]
+static handler_fn *const handlers[] = {
+    AT(VOLUME_HELLO) = handle_hello,       AT(VOLUME_LOOKUP) = handle_lookup,
+    AT(VOLUME_GETATTR) = handle_getattr,   AT(VOLUME_OPEN) = handle_open,
+    AT(VOLUME_READDIR) = handle_readdir,   AT(VOLUME_STATFS) = handle_statfs,
+    AT(VOLUME_GETXATTR) = handle_getxattr, AT(VOLUME_LISTXATTR) = handle_listxattr,
+    AT(VOLUME_FORGET) = handle_forget,     AT(VOLUME_CREATE) = handle_create,
+    AT(VOLUME_LINK) = handle_link,         AT(VOLUME_REMOVE) = handle_remove,
+    AT(VOLUME_RENAME) = handle_rename,     AT(VOLUME_SETATTR) = handle_setattr,
+    AT(VOLUME_SETXATTR) = handle_setxattr, AT(VOLUME_REMOVEXATTR) = handle_removexattr,
+    AT(VOLUME_SYNC) = handle_sync,
+};
+
+static bool acceptable(const struct volume_server *s, const struct gofer_header *h)
+{
+    if (h->type < VOLUME_MSG_FIRST || h->type >= VOLUME_MSG_END || h->type == VOLUME_WRITES)
+        return false;
+    if (h->type > VOLUME_WRITES && !s->writable)
+        return false;
+    return (h->type == VOLUME_HELLO) != s->greeted;
+}
+
+int volume_server_handle(struct volume_server *s, size_t size, struct server_reply *ret)
+{
+    struct exchange x = {.s = s, .v = &s->volumes, .fd = -1};
+    struct gofer_header h;
+    gofer_in_init(&x.in, s->request, size);
+    gofer_get(&x.in, &h, sizeof(h));
+    if (x.in.bad || h.size != size || h.zero != 0 || h.status != 0 || !acceptable(s, &h))
+        return -EPROTO;
+    gofer_out_init(&x.out, s->reply, sizeof(s->reply));
+    gofer_put(&x.out, &h, sizeof(h));
+    int rc = handlers[h.type - VOLUME_MSG_FIRST](&x);
+    if (rc == -EPROTO)
+        return rc;
+    if (x.out.full) { /* no reply is that long */
+        fd_close(x.fd);
+        return -EOVERFLOW;
+    }
+    if (rc < 0) {
+        x.out.size = sizeof(h);
+        h.status = serve_status(rc);
+    }
+    h.size = (uint32_t)x.out.size;
+    memcpy(s->reply, &h, sizeof(h));
+    *ret = (struct server_reply){.size = x.out.size, .fd = x.fd};
+    return 0;
+}
+
+static int handle(void *ctx, size_t size, struct server_reply *ret)
+{
+    return volume_server_handle(ctx, size, ret);
+}
+
+int volume_server_run(struct volume_server *s, const struct gofer_port *port)
+{
+    return serve_run(port, s->request, s->reply, handle, s);
+}
+
+int volume_server_new(const struct volume_source *roots, uint32_t nroots, int top,
+                      uint32_t max_nodes, struct volume_server **ret)
+{
+    struct volume_server *s = kalloc(sizeof(*s));
+    if (!s)
+        return -ENOMEM;
+    int rc = volumes_init(&s->volumes, roots, nroots, top, max_nodes);
+    if (rc < 0) {
+        kfree(s);
+        return rc;
+    }
+    for (uint32_t r = 0; r < nroots; r++)
+        s->writable |= roots[r].writable;
+    *ret = s;
+    return 0;
+}
+
+void volume_server_free(struct volume_server *s)
+{
+    if (!s)
+        return;
+    volumes_done(&s->volumes);
+    kfree(s);
+}
