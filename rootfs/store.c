@@ -133,7 +133,7 @@ void store_unlock(struct store *s)
 static void tmp_name(char ret_name[STORE_TMP_NAME])
 {
     uint64_t r[2] = {0};
-    (void)getrandom(r, sizeof(r), 0);
+    (void)!getrandom(r, sizeof(r), 0);
     (void)snprintf(ret_name, STORE_TMP_NAME, "%016llx%016llx", (unsigned long long)r[0],
                    (unsigned long long)r[1]);
 }

@@ -210,7 +210,7 @@ static int start(struct unpack *u)
         .blobs = q->blobs,
         .files = {pair[1], q->is_dir ? -1 : q->image, q->scratch, -1},
     };
-    (void)getrandom(&seed, sizeof(seed), 0);
+    (void)!getrandom(&seed, sizeof(seed), 0);
     hash_set_seed(seed);
     pid_t pid = unpack_box_fork(&box, u->err);
     if (pid == 0)

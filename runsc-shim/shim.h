@@ -14,7 +14,8 @@ struct shim_globals {
     const char *root;     /* where the state directories are */
     const char *log_path; /* NULL: standard error */
     bool log_json, debug, systemd_cgroup;
-    bool no_cgroup; /* --cgroup-manager disabled */
+    bool no_cgroup;  /* --cgroup-manager disabled */
+    int fail_status; /* what to exit with on an error, 0: 1 */
 };
 
 extern struct shim_globals shim;
@@ -72,6 +73,9 @@ void shim_note_lines(enum shim_level level, const char *text);
 void shim_notes_flush(void);
 /* The error, to standard error and the log. */
 void shim_fail(const char *text);
+
+/* The program; argv is changed. */
+int shim_main(int argc, char **argv);
 
 /* -- commands: argv[0] is the name; the result is the exit status, or -errno with err set -- */
 

@@ -9,7 +9,7 @@ file(GLOB guest_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/guest/*.c")
 file(GLOB stress_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/guest/stress/*.c")
 file(GLOB guest_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/guest/*.h")
 # Bad pointers and lengths are what many of them are about.
-set(guest_flags -std=gnu17 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-nonnull
+set(guest_flags -Wno-unknown-warning-option -std=gnu17 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-nonnull
   -Wno-infinite-recursion -Wno-return-type -Wno-stringop-overflow
   -Wno-stringop-overread -Wno-array-bounds -Wno-unused-result -Wno-cpp -Wno-missing-field-initializers
   -Wno-sign-compare

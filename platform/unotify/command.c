@@ -21,7 +21,7 @@ enum {
 };
 #define COMMAND_PATIENCE_NS  10000000000ll
 #define BORROW_TICK_NS       20000000
-#define BORROW_CPU_NS        500000000ull
+#define BORROW_CPU_NS        200000000ull
 #define BORROW_CPU_THREAD_NS 10000000ull
 
 /* xorshift128+ over a seed of the host: the token only has to be unknown in advance. */

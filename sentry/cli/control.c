@@ -203,7 +203,6 @@ int control_read_exit(int sock, bool *ret_exited, int *ret_wait_status, struct e
     } else if (r < 0 && rp.kind != CONTROL_FAILED) {
         return error_set(err, e.code, "%s", e.text);
     }
-    /* Else an answer to control_resize_own or control_signal_own. */
     return 0;
 }
 

@@ -18,8 +18,8 @@
  *   PAUSE, RESUME                    DONE | FAILED
  *
  * Pids are the guest's; in SIGNAL 0 is init and -1 everybody. On the connection of an EXEC, RESIZE
- * and SIGNAL with pid CONTROL_OWN mean its process. A connection that closes early changes nothing
- * for the process.
+ * and SIGNAL with pid CONTROL_OWN mean its process and are not answered. A connection that closes
+ * early changes nothing for the process.
  *
  * The client functions below block, and return 0 or -errno with one sentence in err.
  */
@@ -151,7 +151,7 @@ int control_signal(int sock, int32_t pid, int signo, struct error *err) MUST_CHE
 int control_wait(int sock, int32_t pid, struct error *err) MUST_CHECK;
 int control_resize(int sock, int32_t pid, uint16_t rows, uint16_t cols, struct error *err)
     MUST_CHECK;
-/* On the connection of an exec, whose answers come in between: nothing is waited for. */
+/* On the connection of an exec: not answered, nothing is waited for. */
 void control_resize_own(int sock, uint16_t rows, uint16_t cols);
 void control_signal_own(int sock, int signo);
 int control_pause(int sock, bool pause, struct error *err) MUST_CHECK;
@@ -172,5 +172,6 @@ struct control_server {
 };
 /* Nothing is done without a listen_fd. config is copied, what it points to lives on. */
 int control_server_begin(const struct control_server *config, struct error *err) MUST_CHECK;
+void control_server_console_gone(void);
 /* Init has ended, and with it all others: tells everybody who waits. */
 void control_server_end(void);

@@ -368,7 +368,8 @@ static struct thread_group *find_group(const struct conn *c, int32_t pid)
 static void op_signal(struct conn *c, const struct control_request *rq)
 {
     if (rq->signal < 0 || rq->signal > LX_NSIG) {
-        fail(c, EINVAL, "no such signal");
+        if (rq->pid != CONTROL_OWN)
+            fail(c, EINVAL, "no such signal");
         return;
     }
     if (rq->pid == -1) {
@@ -380,10 +381,13 @@ static void op_signal(struct conn *c, const struct control_request *rq)
     }
     struct thread_group *tg = find_group(c, rq->pid);
     if (tg == NULL || tg->zombie) {
-        fail(c, ESRCH, "no such process");
+        if (rq->pid != CONTROL_OWN)
+            fail(c, ESRCH, "no such process");
         return;
     }
     int r = rq->signal == 0 ? 0 : signal_send_outside(tg, rq->signal);
+    if (rq->pid == CONTROL_OWN)
+        return;
     if (r < 0)
         fail(c, -r, "the signal could not be queued");
     else
@@ -439,12 +443,14 @@ static struct tty_master *find_terminal(const struct conn *c, int32_t pid)
 static void op_resize(struct conn *c, const struct control_request *rq)
 {
     struct tty_master *m = find_terminal(c, rq->pid);
-    if (m == NULL) {
-        fail(c, ENOTTY, "the process has no terminal of its own");
+    if (m != NULL)
+        tty_console_resize(m, rq->rows, rq->cols);
+    if (rq->pid == CONTROL_OWN)
         return;
-    }
-    tty_console_resize(m, rq->rows, rq->cols);
-    answer(c, CONTROL_DONE);
+    if (m != NULL)
+        answer(c, CONTROL_DONE);
+    else
+        fail(c, ENOTTY, "the process has no terminal of its own");
 }
 
 static void op_pause(struct conn *c, bool pause)
@@ -549,6 +555,11 @@ int control_server_begin(const struct control_server *cfg, struct error *err)
         return error_errno(err, -r, "the control socket");
     listen_again();
     return 0;
+}
+
+void control_server_console_gone(void)
+{
+    config.console = NULL;
 }
 
 void control_server_end(void)

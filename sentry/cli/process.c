@@ -103,7 +103,7 @@ int process_describe(const struct process_words *w, struct process *ret, struct 
         return r;
     s->argv = w->argv;
     s->envp = ret->env;
-    s->cwd = w->cwd;
+    s->cwd = w->cwd != NULL ? w->cwd : "/";
     s->uid = ret->ids.uid;
     s->gid = ret->ids.gid;
     s->ngroups = ret->ids.ngroups;

@@ -138,6 +138,23 @@ static void watch_control(void)
         (void)host_watch_arm(&control_watch, LX_POLLIN);
 }
 
+/* The container's terminal has gone on the host: the guests' is hung up, outside of the callback.
+ */
+static struct timer hangup;
+
+static void hang_up(struct timer *tm)
+{
+    (void)tm;
+    control_server_console_gone();
+    console_free(&console);
+}
+
+static void console_hung(struct console *c)
+{
+    (void)c;
+    timer_arm(&hangup, clock_monotonic());
+}
+
 static void start_stdio(const struct boot *b, struct kernel_start *start, struct error *err)
 {
     static const char *const names[] = {"stdin", "stdout", "stderr"};
@@ -148,6 +165,9 @@ static void start_stdio(const struct boot *b, struct kernel_start *start, struct
         if (console_begin(&console, fds[0], fds[1], err) < 0)
             fail(EXIT_START, err);
         tty_console_system(console.master);
+        timer_init(&hangup, hang_up);
+        if (b->oci)
+            console.hung = console_hung;
         for (int i = 0; i < 3; i++)
             start->stdio_files[i] = console.slave;
         start->console = console.master;
@@ -311,7 +331,8 @@ void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock)
     kernel.boot_monotonic = now;
     kernel.strace = b->strace;
     kernel.chaos = SENTRY_DEBUG && getenv("SENTRY_CHAOS") != NULL;
-    (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
+    if (b->hostname != NULL)
+        (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
     if (b->domainname != NULL)
         (void)snprintf(kernel.domainname, sizeof(kernel.domainname), "%s", b->domainname);
     set_limits(b);
@@ -329,7 +350,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock)
     }
     kernel_run();
     control_server_end();
-    if (b->tty)
+    if (console.master != NULL)
         console_end(&console);
     struct boot_message m = {.kind = BOOT_ENDED, .status = kernel.exit_status};
     if (kernel.fatal != NULL)

@@ -34,7 +34,7 @@ struct clone_request {
     uint64_t tls;
 };
 
-static int clone_check(const struct clone_request *rq)
+static int clone_check(const struct task *t, const struct clone_request *rq)
 {
     uint64_t f = rq->flags;
     if ((f & LX_CLONE_FS) && (f & (LX_CLONE_NEWNS | LX_CLONE_NEWUSER)))
@@ -49,6 +49,8 @@ static int clone_check(const struct clone_request *rq)
         (f & (LX_CLONE_THREAD | LX_CLONE_PARENT_SETTID | LX_CLONE_DETACHED)))
         return -EINVAL;
     if (rq->exit_signal < 0 || rq->exit_signal > LX_NSIG)
+        return -EINVAL;
+    if ((f & LX_CLONE_PARENT) && t->group == kernel.init)
         return -EINVAL;
     return 0;
 }
@@ -66,7 +68,7 @@ static int clone_group(struct task *t, const struct clone_request *rq, struct th
     memcpy(tg->rlimit, from->rlimit, sizeof(tg->rlimit));
     cpu_limit_changed(tg);
     tg->oom_score_adj = from->oom_score_adj;
-    tg->exit_signal = rq->exit_signal;
+    tg->exit_signal = rq->flags & LX_CLONE_PARENT ? from->exit_signal : rq->exit_signal;
     tg->dumpable = from->dumpable;
     *ret_tg = tg;
     return 0;
@@ -271,7 +273,7 @@ static struct sys_res do_clone(struct task *t, const struct clone_request *rq)
 
     if (t->restart.active)
         return vfork_wait(t);
-    int r = clone_check(rq);
+    int r = clone_check(t, rq);
     if (r < 0)
         return sys_ret(r);
     if (t->group->group_exiting)

@@ -64,7 +64,8 @@ static int set_cred(struct task *t, const struct kernel_start *start)
     c->uid = c->euid = c->suid = c->fsuid = start->uid;
     c->gid = c->egid = c->sgid = c->fsgid = start->gid;
     c->ngroups = MIN(start->ngroups, (uint32_t)CRED_NGROUPS);
-    memcpy(c->groups, start->groups, c->ngroups * sizeof(c->groups[0]));
+    if (c->ngroups > 0)
+        memcpy(c->groups, start->groups, c->ngroups * sizeof(c->groups[0]));
     c->cap_bounding = start->caps.bounding & CRED_CAP_ALL;
     c->cap_inheritable = start->caps.inheritable & CRED_CAP_ALL;
     c->cap_permitted = start->caps.permitted & CRED_CAP_ALL;

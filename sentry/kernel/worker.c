@@ -14,9 +14,11 @@
 #include "sentry/kernel/usage.h"
 #include "sentry/sys/strace.h"
 
-/* Host descriptors are looked at at least once in this many events, however busy the gate is. */
+/* Host descriptors, the timer among them, are looked at at least once in this many events and in
+ * this time, however busy the gate is and however long a thread keeps the platform waiting. */
 enum {
-    HOST_POLL_EVERY = 64
+    HOST_POLL_EVERY = 64,
+    HOST_POLL_NS = 5000000
 };
 
 /* Expiry becomes readiness of the host's timer, which host_poll_dispatch sees. */
@@ -84,6 +86,7 @@ static void run_paused(void)
 void kernel_run(void)
 {
     unsigned busy = 0;
+    uint64_t polled = 0;
     dispatch_run_queue();
     while (!kernel.ended && kernel.fatal == NULL) {
         struct plat_event ev;
@@ -94,11 +97,12 @@ void kernel_run(void)
         set_timer();
         plat_ops->next_event(kernel.plat, host_poll_fd(), -1, &ev);
         dispatch_event(&ev);
-        if (ev.kind == PLAT_EV_NONE) {
+        uint64_t now = host_clock_monotonic();
+        if (ev.kind == PLAT_EV_NONE || ++busy >= HOST_POLL_EVERY || now - polled >= HOST_POLL_NS) {
+            if (ev.kind != PLAT_EV_NONE)
+                host_poll_dispatch();
             busy = 0;
-        } else if (++busy >= HOST_POLL_EVERY) {
-            host_poll_dispatch();
-            busy = 0;
+            polled = now;
         }
         if (SENTRY_DEBUG && kernel.chaos)
             chaos_wake();

@@ -144,7 +144,7 @@ stale_tests() {
     up "$n-s2" "$bb" -- sh -c 'echo up; sleep 100'
     kill -KILL "$monitor"
     wait "$monitor" 2>/dev/null
-    cmd_says "nor found" 125 "no sandbox" exec "$n-s2" true
+    cmd_says "nor found" 125 "no sandbox|has ended" exec "$n-s2" true
     cmd "and its name is free" 0 x run --name "$n-s2" "$bb" -- echo x
     up "$n-s3" "$bb" -- sh -c 'echo up; sleep 100'
     kill -TERM "$monitor"

@@ -74,6 +74,15 @@ int main(void)
     FACT("no exit signal: plain wait", waitpid((pid_t)pid, &st, 0));
     VALUE("no exit signal: __WCLONE", waitpid((pid_t)pid, &st, __WCLONE) == pid);
 
+    /* A brother tells the common parent as its maker would, whatever exit signal was asked for. */
+    pid = NEED(fork());
+    if (pid == 0) {
+        long brother = raw_clone(SIGUSR1 | CLONE_PARENT, NULL, NULL, NULL);
+        _exit(brother >= 0 ? 0 : 1);
+    }
+    say_end("made a brother", (pid_t)pid);
+    VALUE("the brother ended", waitpid(-1, &st, 0) > 0 && st == 0);
+
     int pidfd = -1;
     pid = raw_clone(SIGCHLD | CLONE_PIDFD, NULL, &pidfd, NULL);
     if (pid == 0) {

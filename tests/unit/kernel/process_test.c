@@ -421,8 +421,21 @@ TEST(out_of_memory)
     }
 }
 
+/* Init has no parent that could have another child. */
+TEST(brother_of_init)
+{
+    box_begin();
+    ck_assert_int_eq(box_call(box.th, NR_clone, LX_CLONE_PARENT | LX_SIGCHLD, 0), -EINVAL);
+    struct plat_thread *child = box_fork(box.th);
+    struct plat_thread *brother = box_clone(child, LX_CLONE_PARENT | LX_SIGUSR1, 0);
+    ck_assert_ptr_eq(box_task(brother)->group->parent, box.task->group);
+    ck_assert_int_eq(box_task(brother)->group->exit_signal, LX_SIGCHLD);
+    box_end();
+}
+
 TEST_SUITE(process)
 {
+    TEST_ADD(brother_of_init);
     TEST_ADD(fork_copies_memory);
     TEST_ADD(clone_arguments);
     TEST_ADD(thread_words);
