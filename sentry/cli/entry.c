@@ -88,7 +88,7 @@ static bool remove_stale(const char *root, const char *id)
 static int claim(struct entry *e, struct error *err)
 {
     for (int i = 0; i < CLAIM_TRIES; i++) {
-        int r = state_create(e->root, e->id, &e->dir, err);
+        int r = state_create_claimable(e->root, e->id, &e->dir, err);
         if (r == -EEXIST && remove_stale(e->root, e->id))
             continue;
         if (r < 0)

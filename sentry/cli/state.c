@@ -147,7 +147,7 @@ static int open_id(int root, const char *id, struct error *err)
     return fd;
 }
 
-int state_create(const char *root, const char *id, int *ret_dir, struct error *err)
+static int create(const char *root, const char *id, mode_t mode, int *ret_dir, struct error *err)
 {
     int r = state_id_check(id, err);
     if (r < 0)
@@ -163,7 +163,7 @@ int state_create(const char *root, const char *id, int *ret_dir, struct error *e
     top = open_root(root, err);
     if (top < 0)
         return top;
-    if (mkdirat(top, id, 0700) < 0)
+    if (mkdirat(top, id, mode) < 0)
         r = errno == EEXIST ? error_set(err, EEXIST, "sandbox '%s' exists already", id)
                             : error_errno(err, errno, "%s/%s", root, id);
     int fd = r == 0 ? open_id(top, id, err) : r;
@@ -172,6 +172,16 @@ int state_create(const char *root, const char *id, int *ret_dir, struct error *e
         return fd;
     *ret_dir = fd;
     return 0;
+}
+
+int state_create(const char *root, const char *id, int *ret_dir, struct error *err)
+{
+    return create(root, id, 0700, ret_dir, err);
+}
+
+int state_create_claimable(const char *root, const char *id, int *ret_dir, struct error *err)
+{
+    return create(root, id, 0700 | S_ISVTX, ret_dir, err);
 }
 
 int state_open(const char *root, const char *id, int *ret_dir, struct error *err)
@@ -219,6 +229,10 @@ int state_lock(int dir, int *ret_lock, struct error *err)
 int state_claim(int dir, bool wait)
 {
     struct stat st;
+    if (fstat(dir, &st) < 0)
+        return -errno;
+    if (!(st.st_mode & S_ISVTX))
+        return -EPERM;
     while (flock(dir, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0) {
         if (errno != EINTR)
             return -errno;

@@ -59,10 +59,13 @@ int state_open(const char *root, const char *id, int *ret_dir, struct error *err
  * been removed meanwhile. */
 int state_lock(int dir, int *ret_lock, struct error *err) MUST_CHECK;
 /* The direct command's own way to say that it lives: an exclusive flock on the directory, held by
- * the monitor until it dies in whatever way. -EWOULDBLOCK (without wait): somebody holds it.
- * -ENOENT: the directory was removed before the claim. */
+ * the monitor until it dies in whatever way. Directories that live by it have the sticky bit; all
+ * others (containers, which exist without a process) are nobody's to claim: -EPERM. -EWOULDBLOCK
+ * (without wait): somebody holds it. -ENOENT: the directory was removed before the claim. */
+int state_create_claimable(const char *root, const char *id, int *ret_dir, struct error *err)
+    MUST_CHECK;
 int state_claim(int dir, bool wait) MUST_CHECK;
-/* Removes entries that nobody claims, looking at no more than max of them. */
+/* Removes claimable entries that nobody claims, looking at no more than max of them. */
 void state_sweep(const char *root, unsigned max);
 /* durable: fsync of file and directory before and after the rename. */
 int state_write(int dir, const struct state *s, bool durable, struct error *err) MUST_CHECK;

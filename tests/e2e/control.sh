@@ -146,6 +146,12 @@ stale_tests() {
     wait "$monitor" 2>/dev/null
     cmd_says "nor found" 125 "no sandbox|has ended" exec "$n-s2" true
     cmd "and its name is free" 0 x run --name "$n-s2" "$bb" -- echo x
+    # What is not a direct run's is not touched, by whoever cleans up.
+    as mkdir "$state/$n-c"
+    cmd "a run beside" 0 "" run "$bb" -- true
+    check "$who: not listed without a state" "" "$(entries "$n-c")"
+    as rmdir "$state/$n-c"
+    check "$who: a container's directory is left alone" 0 $?
     up "$n-s3" "$bb" -- sh -c 'echo up; sleep 100'
     kill -TERM "$monitor"
     wait "$monitor" 2>/dev/null

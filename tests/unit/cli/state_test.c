@@ -155,7 +155,7 @@ TEST(claims)
     pid_t pid = fork();
     if (pid == 0) {
         (void)close(p[0]);
-        if (state_create(root, "claimed", &dir, NULL) < 0 || state_claim(dir, true) < 0)
+        if (state_create_claimable(root, "claimed", &dir, NULL) < 0 || state_claim(dir, true) < 0)
             _exit(1);
         (void)!write(p[1], "c", 1);
         for (;;)
@@ -176,6 +176,10 @@ TEST(claims)
     ck_assert_int_eq(state_claim(dir, false), -ENOENT);
     (void)close(dir);
     ck_assert_int_eq(state_create(root, "claimed", &other, NULL), 0);
+    /* A container's, which lives without a claim, is left alone. */
+    ck_assert_int_eq(state_claim(other, false), -EPERM);
+    state_sweep(root, 8);
+    ck_assert_int_eq(entries(), 1);
     (void)close(other);
     ck_assert_int_eq(state_remove(root, "claimed", NULL), 0);
     end();
