@@ -197,13 +197,16 @@ void host_state_done(struct host_state *s)
     s->items = NULL;
 }
 
-/* Does anybody live in a new cgroup? Then it is another run's, which is still going on. */
-static bool inhabited(const char *key)
+/* A new cgroup that this run did not leave: it has not our name, or somebody lives in it. */
+static bool not_ours(const char *key, const struct host_marks *marks)
 {
-    char path[1200];
+    char path[1200], pid[32];
     size_t len = 0;
     if (strncmp(key, "cgroup ", 7) != 0)
         return false;
+    (void)snprintf(pid, sizeof(pid), "-%ld-", marks->pid);
+    if (strstr(key, pid) == NULL && strstr(key, marks->id) == NULL && strstr(key, "escape") == NULL)
+        return true;
     if (access(key + 7, F_OK) < 0)
         return true; /* gone by now */
     (void)snprintf(path, sizeof(path), "%s/cgroup.procs", key + 7);
@@ -212,7 +215,7 @@ static bool inhabited(const char *key)
 }
 
 size_t host_state_diff(const struct host_state *before, const struct host_state *after,
-                       struct findings *f)
+                       const struct host_marks *marks, struct findings *f)
 {
     const char *key;
     json_t *value;
@@ -220,7 +223,7 @@ size_t host_state_diff(const struct host_state *before, const struct host_state 
     int64_t jump = after->clock_ms - before->clock_ms;
     json_object_foreach (after->items, key, value) {
         json_t *old = json_object_get(before->items, key);
-        if ((old != NULL && json_equal(old, value)) || inhabited(key))
+        if ((old != NULL && json_equal(old, value)) || not_ours(key, marks))
             continue;
         n++;
         if (f != NULL)

@@ -17,6 +17,13 @@ struct host_state {
 /* runtime_path: the program to watch, may be "". */
 int host_state_take(struct host_state *s, const char *runtime_path) MUST_CHECK;
 void host_state_done(struct host_state *s);
-/* Number of differences; f may be NULL. A cgroup in which somebody lives is somebody else's. */
+/* Whose cgroups count: other runs of other people come and go. */
+struct host_marks {
+    long pid;       /* of the runtime's command */
+    const char *id; /* that the run was given */
+};
+
+/* Number of differences; f may be NULL. Of new cgroups those count that carry one of the marks, or
+ * "escape", in their name, and in which nobody lives. */
 size_t host_state_diff(const struct host_state *before, const struct host_state *after,
-                       struct findings *f);
+                       const struct host_marks *marks, struct findings *f);

@@ -221,12 +221,13 @@ static void check_terminal(const struct observation *o, struct findings *f)
 }
 
 /* Different from before, although nothing else goes on? Then it is a finding, once. */
-static void check_host(struct lane *l, struct findings *f)
+static void check_host(struct lane *l, const struct observation *o, struct findings *f)
 {
     struct host_state now;
+    struct host_marks marks = {o->pid, l->id};
     if (host_state_take(&now, l->s->runtime.path) < 0)
         return;
-    if (host_state_diff(&l->host, &now, NULL) > 0) {
+    if (host_state_diff(&l->host, &now, &marks, NULL) > 0) {
         uint64_t end = now_ms() + QUIET_MS;
         (void)flock(l->lock, LOCK_EX);
         do {
@@ -234,9 +235,9 @@ static void check_host(struct lane *l, struct findings *f)
             (void)usleep(50000);
             if (host_state_take(&now, l->s->runtime.path) < 0)
                 break;
-        } while (host_state_diff(&l->host, &now, NULL) > 0 && now_ms() < end);
+        } while (host_state_diff(&l->host, &now, &marks, NULL) > 0 && now_ms() < end);
         if (now.items != NULL)
-            (void)host_state_diff(&l->host, &now, f);
+            (void)host_state_diff(&l->host, &now, &marks, f);
         (void)flock(l->lock, LOCK_UN);
     }
     host_state_done(&l->host);
@@ -279,7 +280,7 @@ static void run_all(struct lane *l, const struct attack *a, struct observation o
         if (i == 0) {
             canaries_check(&l->canaries, f);
             neighbour_check(&l->neighbour, f);
-            check_host(l, f);
+            check_host(l, &o[i], f);
         }
     }
     /* A twin uses its calls honestly: whatever it touches is its own. */

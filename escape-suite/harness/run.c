@@ -355,6 +355,7 @@ void run_command(const struct run_spec *spec, struct observation *o)
         o->status = -pid;
         return;
     }
+    o->pid = pid;
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     bool ended = pump(spec, o, pidfd, begin + spec->deadline_ms);
     o->ms = (double)(now_ms() - begin);

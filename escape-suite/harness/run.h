@@ -51,6 +51,7 @@ struct observation {
     int status; /* exit status or signal; errno when not started */
     bool flooded;
     double ms;
+    pid_t pid; /* that it had */
     struct stream out, err;
     int kept[2]; /* the command's ends of both pipes, to see what it did to them; -1 on a terminal
                   */

@@ -20,6 +20,45 @@ enum {
     ERR_TEXT = 600
 };
 
+static int base64_value(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *p = c != '\0' ? strchr(digits, c) : NULL;
+    return p != NULL ? (int)(p - digits) : -1;
+}
+
+/* Are the first n bytes that the base64 text stands for those at p? */
+static bool base64_is(const char *text, const char *p, size_t n)
+{
+    uint32_t bits = 0;
+    unsigned have = 0;
+    size_t done = 0;
+    for (; done < n && *text != '\0' && *text != '='; text++) {
+        int v = base64_value(*text);
+        if (v < 0)
+            return false;
+        bits = bits << 6 | (uint32_t)v;
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            if ((char)(bits >> have & 0xff) != p[done++])
+                return false;
+        }
+    }
+    return done == n;
+}
+
+/* With --capture: the report holds what came. */
+static void check_capture(const json_t *doc, const char *name, const struct stream *s,
+                          uint64_t kept, struct findings *f)
+{
+    const json_t *stream = json_object_get(doc, name);
+    size_t n = MIN((size_t)kept, s->head.len);
+    if (json_object_get(stream, "base64") != NULL &&
+        !base64_is(json_text(stream, "base64"), s->head.data, n))
+        findings_add(f, "the report's %s is not what came", name);
+}
+
 static void read_verdict(const json_t *doc, bool counts, struct observation *o, struct findings *f)
 {
     const char *verdict = json_text(doc, "verdict");
@@ -35,6 +74,10 @@ static void read_verdict(const json_t *doc, bool counts, struct observation *o, 
         findings_add(f, "the report says exit status %d, the runtime's was %d", (int)code,
                      o->status);
     o->guest_err = (uint64_t)kept_err;
+    if (counts) {
+        check_capture(doc, "stdout", &o->out, (uint64_t)kept, f);
+        check_capture(doc, "stderr", &o->err, o->guest_err, f);
+    }
     if (counts && o->err.bytes < o->guest_err)
         findings_add(f, "the report says %lld bytes of standard error, %llu came",
                      (long long)kept_err, (unsigned long long)o->err.bytes);
