@@ -332,6 +332,10 @@ static void op_exec(struct conn *c, int fds[CONTROL_EXEC_FDS])
         fail(c, ESRCH, "the sandbox has ended");
         return;
     }
+    if (kernel.paused) {
+        fail(c, EBUSY, "the sandbox is paused");
+        return;
+    }
     int r = read_blob(fds[0], &blob, &len);
     if (r == 0)
         r = control_exec_parse(blob, len, &parsed);
@@ -350,7 +354,9 @@ static void op_exec(struct conn *c, int fds[CONTROL_EXEC_FDS])
 
 static void op_start(struct conn *c)
 {
-    if (config.start == NULL || !config.start())
+    if (kernel.paused)
+        fail(c, EBUSY, "the sandbox is paused");
+    else if (config.start == NULL || !config.start())
         fail(c, EINVAL, "the first process has been started already");
     else
         answer(c, CONTROL_DONE);

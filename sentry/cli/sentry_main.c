@@ -190,6 +190,15 @@ static void start_stdio(const struct boot *b, struct kernel_start *start, struct
 
 static struct user_ids init_ids;
 
+/* A container's directory that is missing is made, as other runtimes do; if that fails, the start
+ * will say so. */
+static void make_cwd(const char *cwd)
+{
+    struct path p;
+    if (cwd != NULL && mountpoint_make(cwd, true, &p) == 0)
+        path_put(&p);
+}
+
 static void start_program(const struct boot *b)
 {
     struct error err;
@@ -204,6 +213,8 @@ static void start_program(const struct boot *b)
     };
 
     error_init(&err);
+    if (b->oci)
+        make_cwd(b->cwd);
     if (process_describe(&w, &p, &err) < 0)
         fail(EXIT_START, &err);
     init_ids = p.ids;

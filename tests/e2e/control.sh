@@ -168,6 +168,7 @@ pause_tests() {
     two=$(as "$sentry" stats --json "$n-p" | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["syscalls"], d["paused"])')
     check "$who: nothing happens" "$one" "$two"
     check "$who: says so" 1 "${one#* }"
+    cmd_says "no exec meanwhile" 125 "is paused" exec "$n-p" true
     cmd "resume" 0 "" resume "$n-p"
     cmd_says "resumed already" 125 "not paused" resume "$n-p"
     cmd "goes on" 0 "yes" exec "$n-p" -- sh -c 'i=$(cat /tmp/i); while [ "$(cat /tmp/i)" = "$i" ]; do :; done; echo yes'
@@ -202,6 +203,17 @@ tty_tests() {
     wait "$monitor"
 }
 
+hostile_tests() {
+    up "$n-h" "$bb" -- sh -c 'echo up; sleep 100'
+    local pid
+    pid=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sentry"])' "$state/$n-h/state.json")
+    timeout 100 python3 "$top/tests/e2e/control_hostile.py" "$state/$n-h" "$pid"
+    check "$who: hostile client" 0 $?
+    as "$sentry" kill -s KILL "$n-h"
+    wait "$monitor"
+    check "$who: the sandbox lived through it" 137 $?
+}
+
 all_tests() {
     exec_tests
     end_tests
@@ -215,6 +227,7 @@ n=e2e-$$
 if [ "$(id -u)" = 0 ]; then
     who=root state=/run/sentry
     all_tests
+    hostile_tests
     rm -f "$work"/fifo.*
     if setpriv --reuid=1000 --regid=1000 --clear-groups test -x "$sentry" -a -x "$bb"; then
         who=user state=$work/run/sentry
