@@ -22,6 +22,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/seccomp.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
@@ -110,6 +111,8 @@ static void clone_fields(const struct task *t, struct task *child, const struct 
     memcpy(child->comm, t->comm, sizeof(child->comm));
     child->blocked = t->restore_blocked ? t->saved_blocked : t->blocked;
     child->no_new_privs = t->no_new_privs;
+    child->seccomp_mode = t->seccomp_mode;
+    child->seccomp = t->seccomp != NULL ? seccomp_filter_get(t->seccomp) : NULL;
     child->personality = t->personality;
     child->nice = t->nice;
     child->policy = t->policy;

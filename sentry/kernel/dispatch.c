@@ -26,6 +26,7 @@
 #include "lib/log.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/seccomp.h"
 #include "sentry/mm/mm.h"
 #include "sentry/sys/strace.h"
 #include "sentry/sys/table.h"
@@ -257,7 +258,18 @@ static void event_syscall(struct task *t, const struct plat_event *ev)
         mm_quarantine_release(t->mm, t);
     if (kernel.strace)
         strace_enter(t, t->call.nr, t->call.v);
-    run_handler(t);
+    int64_t val = 0;
+    switch (seccomp_check(t, &val)) {
+    case SECCOMP_GO:
+        run_handler(t);
+        break;
+    case SECCOMP_ANSWER:
+        dispatch_return(t, val);
+        break;
+    case SECCOMP_GONE:
+    default:
+        break;
+    }
 }
 
 static void event_context(struct task *t)

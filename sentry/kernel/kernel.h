@@ -54,6 +54,7 @@ struct kernel {
     struct timer cpu_timer;
     bool lingering; /* init has ended; only its tasks' number can still change the verdict */
     uint64_t nclones;
+    struct seccomp_filter *seccomp_profile; /* of processes from outside; NULL: none */
     uint64_t start_files, start_file_size; /* RLIMIT_NOFILE and RLIMIT_FSIZE of the first process */
 };
 

@@ -32,6 +32,7 @@ static const struct {
     [LIMIT_DISK_BYTES] = {64u << 20, ENOSPC},
     [LIMIT_DISK_INODES] = {1u << 18, ENOSPC},
     [LIMIT_IPC] = {64u << 20, ENOSPC},
+    [LIMIT_SECCOMP_BYTES] = {16u << 20, ENOMEM},
     [LIMIT_EXEC_BYTES] = {64u << 20, E2BIG},
 };
 

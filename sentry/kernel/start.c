@@ -24,6 +24,7 @@
 #include "sentry/kernel/exec_task.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/seccomp.h"
 #include "sentry/kernel/session.h"
 
 enum {
@@ -161,6 +162,10 @@ static int process_fill(struct task *t, const struct kernel_start *start, struct
     set_rlimits(tg, start);
     tg->oom_score_adj = start->oom_score_adj;
     t->no_new_privs = start->no_new_privs;
+    if (kernel.seccomp_profile != NULL) {
+        t->seccomp_mode = LX_SECCOMP_MODE_FILTER;
+        t->seccomp = seccomp_filter_get(kernel.seccomp_profile);
+    }
     int r = set_cred(t, start);
     if (r == 0)
         r = pid_alloc(t);

@@ -19,6 +19,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/seccomp.h"
 #include "sentry/sys/strace.h"
 
 enum {
@@ -42,6 +43,7 @@ void task_put(struct task *t)
         return;
     KASSERT(t->pth == NULL && t->mm == NULL);
     cred_put(t->cred);
+    seccomp_filter_put(t->seccomp);
     sighand_put(t->sighand);
     sigpending_flush(&t->pending);
     timer_cancel(&t->deadline);

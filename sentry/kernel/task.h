@@ -96,7 +96,9 @@ struct task {
     uint64_t robust_list_len;
     int pdeath_signal;
     bool no_new_privs;
-    int exit_code; /* wait status */
+    uint8_t seccomp_mode;           /* LX_SECCOMP_MODE_* */
+    struct seccomp_filter *seccomp; /* counted, NULL: none */
+    int exit_code;                  /* wait status */
     bool exiting;
     uint32_t personality;
     uint64_t start_time;       /* monotonic ns */

@@ -1,5 +1,5 @@
 /*
- * sys_prctl.c: prctl(2), arch_prctl(2), personality(2), seccomp(2).
+ * sys_prctl.c: prctl(2), arch_prctl(2), personality(2).
  */
 #include "lib/compiler.h"
 
@@ -12,6 +12,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
+#include "sentry/sys/seccomp_call.h"
 #include "sentry/sys/sys.h"
 
 static int64_t prctl_name(struct task *t, int op, gaddr_t addr)
@@ -167,7 +168,9 @@ static int64_t prctl_other(struct task *t, int op, const struct sys_args *a)
     case LX_PR_GET_TSC:
         return put_int(t, sys_addr(a, 1), LX_PR_TSC_ENABLE);
     case LX_PR_GET_SECCOMP:
-        return 0;
+        return t->seccomp_mode;
+    case LX_PR_SET_SECCOMP:
+        return seccomp_prctl(t, a->v[1], sys_addr(a, 2));
     case LX_PR_GET_THP_DISABLE:
     case LX_PR_SET_THP_DISABLE:
     case LX_PR_SET_PTRACER:
@@ -221,13 +224,4 @@ struct sys_res sys_personality(struct task *t, const struct sys_args *a)
     if (sys_uint(a, 0) != 0xffffffffu)
         t->personality = sys_uint(a, 0);
     return sys_ret(old);
-}
-
-/* The guest's own filters are not run yet: what a program asks first is answered as by a kernel
- * without them. */
-struct sys_res sys_seccomp(struct task *t, const struct sys_args *a)
-{
-    (void)t;
-    (void)a;
-    return sys_ret(-EINVAL);
 }

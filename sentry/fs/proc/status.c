@@ -14,6 +14,7 @@
 #include "sentry/fs/dev/tty.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/seccomp.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
 
@@ -287,7 +288,8 @@ int proc_show_status(struct gen_inode *gi, struct buf *out)
         put_status_mm(out, mm);
     put_signals(out, t);
     put_caps(out, t->cred);
-    (void)buf_printf(out, "NoNewPrivs:\t%d\nSeccomp:\t0\nSeccomp_filters:\t0\n", t->no_new_privs);
+    (void)buf_printf(out, "NoNewPrivs:\t%d\nSeccomp:\t%d\nSeccomp_filters:\t%u\n", t->no_new_privs,
+                     t->seccomp_mode, seccomp_filter_count(t->seccomp));
     (void)buf_puts(out, "Speculation_Store_Bypass:\tthread vulnerable\n"
                         "SpeculationIndirectBranch:\tconditional enabled\n");
     (void)buf_printf(out, "Cpus_allowed:\t%" PRIx64 "\nCpus_allowed_list:\t", allowed_cpus(t));

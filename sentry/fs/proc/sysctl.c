@@ -158,8 +158,8 @@ static const struct gen_node yama_children[] = {FIXED("ptrace_scope", "0"), END}
 static const struct gen_node keys_children[] = {FIXED("maxkeys", "200"), FIXED("maxbytes", "20000"),
                                                 FIXED("gc_delay", "300"), END};
 static const struct gen_node seccomp_children[] = {
-    RO("actions_avail", "kill_process kill_thread trap errno user_notif trace log allow"),
-    FIXED("actions_logged", "kill_process kill_thread trap errno user_notif trace log"), END};
+    RO("actions_avail", "kill_process kill_thread trap errno trace log allow"),
+    FIXED("actions_logged", "kill_process kill_thread trap errno trace log"), END};
 
 static const struct gen_node kernel_children[] = {
     RO("ostype", UTS_SYSNAME),
