@@ -77,6 +77,7 @@ static void oci_done(struct boot *b)
     strings_done(b->readonly, b->nreadonly);
     strings_done(b->cgroups, b->ncgroups);
     kfree(b->domainname);
+    kfree(b->seccomp);
     fd_done(b->listen_fd);
 }
 

@@ -115,6 +115,8 @@ struct boot_device {
     uint32_t major, minor, mode, uid, gid;
 };
 
+struct lx_sock_filter;
+
 struct boot {
     int image_fd;     /* O_PATH directory: the root file system */
     int image_use_fd; /* keeps a stored image from being removed while the monitor lives; -1 */
@@ -156,6 +158,10 @@ struct boot {
     size_t nsysctls;
     struct boot_device devices[BOOT_MAX_DEVICES];
     size_t ndevices;
+    /* A program of seccomp(2) that every process from outside starts with (seccomp_export_bpf makes
+     * one of a profile); kalloc'd, owned; NULL: none. */
+    struct lx_sock_filter *seccomp;
+    size_t nseccomp; /* instructions */
     /* Directories of cgroups (v1: one a controller) that the caller made, limited and will remove:
      * gofer and sentry are put into each. With them the monitor makes no cgroup of its own. */
     char *cgroups[BOOT_MAX_CGROUPS];

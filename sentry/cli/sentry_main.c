@@ -40,6 +40,7 @@
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/seccomp.h"
 #include "sentry/kernel/task.h"
 
 enum {
@@ -341,6 +342,13 @@ void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock)
     greet_servers(b, gofer_sock, volume_sock, &servers);
     kernel.boot_monotonic = now;
     kernel.strace = b->strace;
+    if (b->seccomp != NULL) {
+        int r = seccomp_filter_new(b->seccomp, b->nseccomp, NULL, &kernel.seccomp_profile);
+        if (r < 0) {
+            (void)error_errno(&err, -r, "the seccomp profile");
+            fail(EXIT_START, &err);
+        }
+    }
     kernel.chaos = SENTRY_DEBUG && getenv("SENTRY_CHAOS") != NULL;
     if (b->hostname != NULL)
         (void)snprintf(kernel.hostname, sizeof(kernel.hostname), "%s", b->hostname);
