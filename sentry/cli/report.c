@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,12 +155,28 @@ static double round_ms(double ms)
     return (double)(int64_t)(ms * 1000 + 0.5) / 1000;
 }
 
+/* Bytes that are no UTF-8 would make the JSON invalid. */
+static json_t *text_json(const char *text)
+{
+    json_t *s = json_string(text);
+    char *copy = s == NULL ? kstrdup(text) : NULL;
+    if (copy == NULL)
+        return s;
+    for (char *c = copy; *c != '\0'; c++) {
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    }
+    s = json_string(copy);
+    kfree(copy);
+    return s;
+}
+
 static json_t *report_json(const struct report *r, const struct boot *b)
 {
     json_t *o = json_object();
     (void)json_object_set_new(o, "version", json_integer(1));
     (void)json_object_set_new(o, "verdict", json_string(verdict_name(r->verdict)));
-    (void)json_object_set_new(o, "message", json_string(r->message));
+    (void)json_object_set_new(o, "message", text_json(r->message));
     (void)json_object_set_new(o, "exit_code", json_integer(r->exit_code));
     (void)json_object_set_new(o, "signal", r->signal != 0 ? json_integer(r->signal) : json_null());
     (void)json_object_set_new(o, "wall_ms", json_real(round_ms(r->wall_ms)));
@@ -180,12 +198,45 @@ static json_t *report_json(const struct report *r, const struct boot *b)
     return o;
 }
 
+/* Somebody who does not read delays the caller for so long at most. */
+enum {
+    PATIENCE_MS = 1000
+};
+
+static int write_patiently(int fd, const char *text, size_t n)
+{
+    while (n > 0) {
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        int ready = poll(&p, 1, PATIENCE_MS);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return -EAGAIN;
+        /* A pipe that is ready takes this much without waiting. */
+        ssize_t done = write(fd, text, MIN(n, (size_t)PIPE_BUF));
+        if (done < 0 && errno != EINTR && errno != EAGAIN)
+            return -errno;
+        text += MAX(done, 0);
+        n -= (size_t)MAX(done, 0);
+    }
+    return 0;
+}
+
+int report_say(const char *text)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    int r = write_patiently(STDERR_FILENO, "sentry: ", 8);
+    if (r == 0)
+        r = write_patiently(STDERR_FILENO, text, strlen(text));
+    return r < 0 ? r : write_patiently(STDERR_FILENO, "\n", 1);
+}
+
 static int write_stream(const char *path, const char *text, struct error *err)
 {
     int fd = open_stream(path);
-    int r = fd < 0 ? fd : fd_write_full(fd, text, strlen(text));
+    int r = fd < 0 ? fd : write_patiently(fd, text, strlen(text));
     if (fd >= 0 && r == 0)
-        r = fd_write_full(fd, "\n", 1);
+        r = write_patiently(fd, "\n", 1);
     if (fd >= 0)
         (void)close(fd);
     return r < 0 ? error_errno(err, -r, "report %s", path) : 0;
@@ -230,8 +281,12 @@ int report_write(const struct report *r, const struct boot *b, struct error *err
         return error_set(err, ENOMEM, "no memory for the report");
     (void)signal(SIGPIPE, SIG_IGN);
     if (line)
-        rc = fprintf(stderr, "%s\n", text) < 0 ? error_errno(err, errno, "report") : 0;
-    else
+        rc = write_patiently(STDERR_FILENO, text, strlen(text));
+    if (line && rc == 0)
+        rc = write_patiently(STDERR_FILENO, "\n", 1);
+    if (line && rc < 0)
+        rc = error_errno(err, -rc, "report");
+    else if (!line)
         rc = write_file(b->report_path, text, err);
     free(text);
     return rc;

@@ -25,6 +25,8 @@ struct report {
 const char *verdict_name(enum verdict v);
 /* Can a report be written there? Checked before anything starts. */
 int report_check(const char *path, struct error *err) MUST_CHECK;
+/* "sentry: TEXT" on standard error; given up when nobody reads for a second. */
+int report_say(const char *text);
 /* Complete or absent: written to a temporary file beside and renamed. "-": one line on standard
  * error. */
 int report_write(const struct report *r, const struct boot *b, struct error *err) MUST_CHECK;

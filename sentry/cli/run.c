@@ -44,7 +44,7 @@ static int write_report(const struct boot *b, const struct monitor_result *res)
     };
     error_init(&err);
     if (report_write(&rep, b, &err) < 0) {
-        (void)fprintf(stderr, "sentry: %s\n", err.text);
+        (void)report_say(err.text);
         return EXIT_START;
     }
     return res->exit_code;
@@ -106,7 +106,7 @@ static int run_boot(struct boot *b)
     monitor_run(b, &hooks, &res);
     entry_end(&r.entry);
     if (res.verdict != VERDICT_OK && res.verdict != VERDICT_EXIT && res.verdict != VERDICT_SIGNAL)
-        (void)fprintf(stderr, "sentry: %s\n", res.text);
+        (void)report_say(res.text);
     return b->report_path != NULL ? write_report(b, &res) : res.exit_code;
 }
 
