@@ -32,7 +32,7 @@
 
 struct parse_state {
     struct boot *b;
-    bool wall_given, cpu_given, workdir_given;
+    bool policy_pass, wall_given, cpu_given, workdir_given;
 };
 
 typedef int option_fn(struct parse_state *st, const char *value, struct error *err);
@@ -261,13 +261,10 @@ static int opt_capture(struct parse_state *st, const char *v, struct error *err)
     return 0;
 }
 
-/* Read before all other options (options_policy): here it only has been seen. */
 static int opt_policy(struct parse_state *st, const char *v, struct error *err)
 {
-    (void)st;
-    (void)v;
-    (void)err;
-    return 0;
+    st->wall_given = st->cpu_given = true;
+    return policy_read(v, st->b, err);
 }
 
 static int opt_tty(struct parse_state *st, const char *v, struct error *err)
@@ -346,6 +343,8 @@ static int apply_option(struct parse_state *st, const char *arg, const char *nex
             value = next;
             *ret_used = 2;
         }
+        if ((row->fn == opt_policy) != st->policy_pass)
+            return 0;
         int r = row->fn(st, value, err);
         return r < 0 ? error_prefix(err, "--%s", row->name) : 0;
     }
@@ -353,22 +352,20 @@ static int apply_option(struct parse_state *st, const char *arg, const char *nex
                      name);
 }
 
-/* Options override the policy wherever they stand, so the policy goes first. */
-static int options_policy(struct parse_state *st, int argc, char **argv, struct error *err)
+/* Reads the options, up to argv[*ret_end]. Options override the policy wherever they stand, so it
+ * is read in a pass of its own. */
+static int apply_options(struct parse_state *st, int argc, char **argv, bool policy_pass,
+                         int *ret_end, struct error *err)
 {
-    for (int i = 1; i < argc && strncmp(argv[i], "--", 2) == 0 && argv[i][2] != '\0'; i++) {
-        const char *file = NULL;
-        if (strcmp(argv[i], "--policy") == 0)
-            file = i + 1 < argc ? argv[i + 1] : NULL;
-        else if (strncmp(argv[i], "--policy=", 9) == 0)
-            file = argv[i] + 9;
-        if (file == NULL)
-            continue;
-        int r = policy_read(file, st->b, err);
+    int i = 1, used;
+    st->policy_pass = policy_pass;
+    while (i < argc && strncmp(argv[i], "--", 2) == 0 && argv[i][2] != '\0') {
+        int r = apply_option(st, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used, err);
         if (r < 0)
             return r;
-        st->wall_given = st->cpu_given = true;
+        i += used;
     }
+    *ret_end = i;
     return 0;
 }
 
@@ -412,17 +409,13 @@ static int finish(struct parse_state *st, struct error *err)
 int options_parse_run(int argc, char **argv, struct boot *b, struct error *err)
 {
     struct parse_state st = {.b = b};
-    int i = 1, used, r;
+    int i;
 
-    r = options_policy(&st, argc, argv, err);
+    int r = apply_options(&st, argc, argv, true, &i, err);
+    if (r == 0)
+        r = apply_options(&st, argc, argv, false, &i, err);
     if (r < 0)
         return r;
-    while (i < argc && strncmp(argv[i], "--", 2) == 0 && argv[i][2] != '\0') {
-        r = apply_option(&st, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used, err);
-        if (r < 0)
-            return r;
-        i += used;
-    }
     if (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0)
         return error_set(err, EINVAL, "unknown option %.64s (see 'sentry help run')", argv[i]);
     if (i >= argc || strcmp(argv[i], "--") == 0)

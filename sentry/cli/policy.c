@@ -131,11 +131,11 @@ int policy_read(const char *path, struct boot *b, struct error *err)
     size_t len;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return error_errno(err, errno, "--policy: %s", path);
+        return error_errno(err, errno, "%s", path);
     int r = fd_read_all(fd, POLICY_MAX, &text, &len);
     (void)close(fd);
     if (r < 0)
-        return error_errno(err, -r, "--policy: %s", path);
+        return error_errno(err, -r, "%s", path);
     r = policy_parse(path, text, len, b, err);
     kfree(text);
     return r;

@@ -52,6 +52,49 @@ static int temporary_name(const char *path, char *buf, size_t cap)
     return n < 0 || (size_t)n >= cap ? -ENAMETOOLONG : 0;
 }
 
+/* A file in the directory of path, without a name where the file system can do that (ret_name is
+ * empty then), so that not even a killed monitor leaves one behind. */
+static int open_temporary(const char *path, char *ret_name, size_t cap)
+{
+    int r = temporary_name(path, ret_name, cap);
+    if (r < 0)
+        return r;
+    char *slash = strrchr(ret_name, '/');
+    size_t dir = slash != NULL ? (size_t)(slash - ret_name) + 1 : 0;
+    char saved = ret_name[dir];
+    ret_name[dir] = '\0';
+    int fd = open(dir > 0 ? ret_name : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    ret_name[dir] = saved;
+    if (fd >= 0)
+        ret_name[0] = '\0';
+    else if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)
+        fd = mkostemp(ret_name, O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Gives it its name at last. */
+static int name_temporary(int fd, char *name, size_t cap, const char *path)
+{
+    char self[32];
+    if (name[0] != '\0')
+        return rename(name, path) < 0 ? -errno : 0;
+    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    /* Something is there already: only a rename takes its place. */
+    int r = errno == EEXIST ? temporary_name(path, name, cap) : -errno;
+    int taken = r == 0 ? mkostemp(name, O_CLOEXEC) : -1;
+    if (r == 0 && taken < 0)
+        r = -errno;
+    if (taken >= 0)
+        (void)close(taken);
+    if (r == 0 && unlink(name) < 0)
+        r = -errno;
+    if (r == 0 && linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0)
+        r = -errno;
+    return r == 0 && rename(name, path) < 0 ? -errno : r;
+}
+
 /* Something that a rename could not or should not take the place of. */
 static bool is_stream(const char *path)
 {
@@ -87,14 +130,12 @@ int report_check(const char *path, struct error *err)
         (void)close(stream);
         return 0;
     }
-    int r = temporary_name(path, name, sizeof(name));
-    if (r < 0)
-        return error_errno(err, -r, "report");
-    int fd = mkostemp(name, O_CLOEXEC);
+    int fd = open_temporary(path, name, sizeof(name));
     if (fd < 0)
-        return error_errno(err, errno, "%s", path);
+        return error_errno(err, -fd, "%s", path);
     (void)close(fd);
-    (void)unlink(name);
+    if (name[0] != '\0')
+        (void)unlink(name);
     return 0;
 }
 
@@ -247,23 +288,21 @@ static int write_file(const char *path, const char *text, struct error *err)
     char name[4096];
     if (is_stream(path))
         return write_stream(path, text, err);
-    int r = temporary_name(path, name, sizeof(name));
-    if (r < 0)
-        return error_errno(err, -r, "report");
-    int fd = mkostemp(name, O_CLOEXEC);
+    int fd = open_temporary(path, name, sizeof(name));
     if (fd < 0)
-        return error_errno(err, errno, "report %s", path);
-    r = fchmod(fd, 0644) < 0 ? -errno : 0;
+        return error_errno(err, -fd, "report %s", path);
+    int r = fchmod(fd, 0644) < 0 ? -errno : 0;
     if (r == 0)
         r = fd_write_full(fd, text, strlen(text));
     if (r == 0)
         r = fd_write_full(fd, "\n", 1);
+    if (r == 0)
+        r = name_temporary(fd, name, sizeof(name), path);
     if (close(fd) < 0 && r == 0)
         r = -errno;
-    if (r == 0 && rename(name, path) < 0)
-        r = -errno;
     if (r < 0) {
-        (void)unlink(name);
+        if (name[0] != '\0')
+            (void)unlink(name);
         return error_errno(err, -r, "report %s", path);
     }
     return 0;

@@ -263,8 +263,11 @@ def policy():
                    "namespaces": ["pid", "net", "mount", "user", "ipc"],
                    "limits": {"wall_ms": 300, "cpu_ms": 2000, "memory_mb": 256, "pids": 64, "files": 256,
                               "file_mb": 16, "disk_mb": 64, "output_kb": 64, "cpus": 1.0}}, f)
-    verdict("policy: its limits hold", "wall-limit", ["--policy", path], ["sleep", "1000"])
-    verdict("policy: options override it", "exit", ["--timeout", "50s", "--policy", path], sh("sleep 0.5; exit 1"))
+    for options in (["--policy", path], ["--hostname", "x", f"--policy={path}"]):
+        _, report = verdict("policy: its limits hold", "wall-limit", options, ["sleep", "1000"])
+        check("policy: it is its wall limit", True, "0.3 s" in load(report)["message"])
+    for options in (["--timeout", "50s", "--policy", path], ["--policy", path, "--timeout", "50s"]):
+        verdict("policy: options override it", "exit", options, sh("sleep 0.5; exit 1"))
 
 
 KINDS = (
