@@ -32,7 +32,8 @@ enum {
     PERIOD_US = 100000,
     REMOVE_TRIES = 200,
     KILL_TRIES = 50,
-    FREEZE_AFTER = 5
+    FREEZE_AFTER = 5,
+    PATH_CAP = 512
 };
 
 static int write_file(const char *dir, const char *name, const char *text)
@@ -122,7 +123,87 @@ static bool own_path(const struct cgroup_want *w, const char *controller, char *
     return found;
 }
 
-static bool make_dir(const char *base, char *ret_dir, size_t cap)
+/* -- janitor
+ * ------------------------------------------------------------------------------------------------
+ *
+ * It sleeps until the monitor has ended, in whatever way, and then removes the groups of the run
+ * that are still there. It is told of each before it is made, so there is no moment at which a
+ * killed monitor leaves one behind.
+ */
+
+/* A killed process leaves its group a moment after it was reaped. */
+static void remove_dir(const char *dir)
+{
+    for (int i = 0; i < REMOVE_TRIES && rmdir(dir) < 0 && errno == EBUSY; i++) {
+        struct timespec ts = {0, 5000000};
+        (void)nanosleep(&ts, NULL);
+    }
+}
+
+static int kill_listed(const char *dir, const char *move);
+static void v1_kill(const char *dir, const char *freezer);
+
+/* What one directory holds is killed, by whatever its kind offers. */
+static void clear_dir(const char *dir)
+{
+    if (access(dir, F_OK) < 0)
+        return;
+    if (write_file(dir, "cgroup.kill", "1") < 0)
+        v1_kill(dir, "");
+    remove_dir(dir);
+}
+
+NORETURN static void janitor(int fd)
+{
+    char dirs[4 * PATH_CAP];
+    size_t n = 0;
+    (void)setsid();
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)prctl(PR_SET_NAME, "sentry-janitor");
+    if (fd != 0)
+        (void)dup2(fd, 0);
+    (void)syscall(SYS_close_range, 1u, ~0u, 0);
+    for (;;) {
+        ssize_t r = n < sizeof(dirs) ? read(0, dirs + n, sizeof(dirs) - n) : 0;
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            break;
+        n += (size_t)r;
+    }
+    for (size_t at = 0; at < n && memchr(dirs + at, '\0', n - at) != NULL;
+         at += strlen(dirs + at) + 1)
+        clear_dir(dirs + at);
+    _exit(0);
+}
+
+static void start_janitor(struct cgroup *cg)
+{
+    int p[2];
+    if (cg->janitor >= 0 || pipe2(p, O_CLOEXEC) < 0)
+        return;
+    /* It outlives the monitor, so init reaps it. */
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(p[1]);
+        janitor(p[0]);
+    }
+    (void)close(p[0]);
+    if (pid < 0)
+        (void)close(p[1]);
+    else
+        cg->janitor = p[1];
+}
+
+static void tell_janitor(struct cgroup *cg, const char *dir)
+{
+    start_janitor(cg);
+    if (cg->janitor >= 0)
+        (void)!write(cg->janitor, dir, strlen(dir) + 1);
+}
+
+/* cg: NULL for a group that only its maker cares about. */
+static bool make_dir(struct cgroup *cg, const char *base, char *ret_dir, size_t cap)
 {
     struct timespec ts;
     (void)clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -132,6 +213,8 @@ static bool make_dir(const char *base, char *ret_dir, size_t cap)
         errno = ENAMETOOLONG;
         return false;
     }
+    if (cg != NULL)
+        tell_janitor(cg, ret_dir);
     if (mkdir(ret_dir, 0755) < 0) {
         ret_dir[0] = '\0';
         return false;
@@ -213,7 +296,7 @@ static void v2_make(struct cgroup *cg, const struct cgroup_want *w)
     char base[512];
     if (!v2_base(cg, w, base, sizeof(base)))
         return;
-    if (!make_dir(base, cg->memory_dir, sizeof(cg->memory_dir))) {
+    if (!make_dir(cg, base, cg->memory_dir, sizeof(cg->memory_dir))) {
         missing(cg, "no group can be made in %s (%s)", base, strerror(errno));
         return;
     }
@@ -249,7 +332,7 @@ static bool v1_dir(struct cgroup *cg, const struct cgroup_want *w, const char *c
             missing(cg, "there is no cgroup v1 controller '%s'", controller);
         return false;
     }
-    if (!make_dir(base, ret_dir, cap)) {
+    if (!make_dir(cg, base, ret_dir, cap)) {
         missing(cg, "no group can be made in %s (%s)", base, strerror(errno));
         return false;
     }
@@ -342,7 +425,8 @@ static void v1_kill(const char *dir, const char *freezer)
     const struct timespec pause = {0, 2000000};
     char frozen[512] = "";
     for (int i = 0; i < KILL_TRIES; i++) {
-        if (i == FREEZE_AFTER && freezer[0] != '\0' && make_dir(freezer, frozen, sizeof(frozen)))
+        if (i == FREEZE_AFTER && freezer[0] != '\0' &&
+            make_dir(NULL, freezer, frozen, sizeof(frozen)))
             (void)write_file(frozen, "freezer.state", "FROZEN");
         int n = kill_listed(dir, frozen[0] != '\0' ? frozen : NULL);
         if (frozen[0] != '\0' && i > FREEZE_AFTER)
@@ -371,60 +455,12 @@ void cgroup_sweep(const struct cgroup *cg)
         v1_kill(cg->cpu_dir, cg->freezer);
 }
 
-/* -- janitor
- * ------------------------------------------------------------------------------------------------
- */
-
-/* A killed process leaves its group a moment after it was reaped. */
-static void remove_dir(const char *dir)
-{
-    for (int i = 0; i < REMOVE_TRIES && rmdir(dir) < 0 && errno == EBUSY; i++) {
-        struct timespec ts = {0, 5000000};
-        (void)nanosleep(&ts, NULL);
-    }
-}
-
 static void remove_dirs(const struct cgroup *cg)
 {
     if (cg->cpu_dir[0] != '\0' && strcmp(cg->cpu_dir, cg->memory_dir) != 0)
         remove_dir(cg->cpu_dir);
     if (cg->memory_dir[0] != '\0')
         remove_dir(cg->memory_dir);
-}
-
-/* Sleeps until the monitor has ended, in whatever way, and removes the groups if they are still
- * there. */
-NORETURN static void janitor(const struct cgroup *cg, int fd)
-{
-    char byte;
-    (void)setsid();
-    (void)signal(SIGHUP, SIG_IGN);
-    (void)prctl(PR_SET_NAME, "sentry-janitor");
-    if (fd != 0)
-        (void)dup2(fd, 0);
-    (void)syscall(SYS_close_range, 1u, ~0u, 0);
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        continue;
-    if (access(cg->memory_dir, F_OK) == 0 || access(cg->cpu_dir, F_OK) == 0) {
-        cgroup_kill(cg);
-        cgroup_sweep(cg);
-        remove_dirs(cg);
-    }
-    _exit(0);
-}
-
-static void start_janitor(struct cgroup *cg)
-{
-    int p[2];
-    if ((cg->memory_dir[0] == '\0' && cg->cpu_dir[0] == '\0') || pipe2(p, O_CLOEXEC) < 0)
-        return;
-    /* It outlives the monitor, so init reaps it. */
-    if (fork() == 0) {
-        (void)close(p[1]);
-        janitor(cg, p[0]);
-    }
-    (void)close(p[0]);
-    cg->janitor = p[1];
 }
 
 /* -- both
@@ -446,10 +482,11 @@ int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct er
     if (ret_cg->memory != CGROUP_NONE || want->memory == 0)
         ret_cg->missing[0] = '\0';
     else if (choice != CGROUP_AUTO) {
-        remove_dirs(ret_cg);
-        return error_set(err, ENOENT, "--cgroup: %s", ret_cg->missing);
+        char why[sizeof(ret_cg->missing)];
+        memcpy(why, ret_cg->missing, sizeof(why));
+        cgroup_remove(ret_cg);
+        return error_set(err, ENOENT, "--cgroup: %s", why);
     }
-    start_janitor(ret_cg);
     return 0;
 }
 
