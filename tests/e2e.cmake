@@ -3,7 +3,7 @@
 # line `# timeout: SECONDS` among the first ten raises the limit of two minutes. Some start sandboxes
 # with boot-tool instead of `sentry run`.
 add_executable(boot-tool e2e/boot_tool.c)
-target_link_libraries(boot-tool PRIVATE cli flags)
+target_link_libraries(boot-tool PRIVATE shim cli flags)
 
 foreach(kind e2e golden)
   file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${kind}/*.sh")

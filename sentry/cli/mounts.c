@@ -246,6 +246,7 @@ static bool device_known(const struct boot_device *d)
                  {LX_MEM_MAJOR, DEV_RANDOM_MINOR},
                  {LX_MEM_MAJOR, DEV_URANDOM_MINOR},
                  {LX_TTYAUX_MAJOR, 0},
+                 {LX_TTYAUX_MAJOR, 1},
                  {LX_TTYAUX_MAJOR, 2}};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         if (!d->block && d->major == known[i].major && d->minor == known[i].minor)

@@ -16,23 +16,58 @@
 
 #include "lib/alloc.h"
 #include "lib/error.h"
+#include "runsc-shim/mount_options.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/monitor.h"
-#include "sentry/cli/mount_options.h"
+
+static int mount_type(const char *name, enum boot_mount_type *ret, struct error *err)
+{
+    static const char *const names[] = {"proc",   "sysfs",  "tmpfs",  "dev",
+                                        "devpts", "mqueue", "cgroup", "bind"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(names[i], name) == 0) {
+            *ret = (enum boot_mount_type)i;
+            return 0;
+        }
+    }
+    return error_set(err, EINVAL, "unknown type %s", name);
+}
+
+static int parse_options(char *text, struct mount_options *ret, struct error *err)
+{
+    const char *words[32];
+    struct oci_strings list = {.v = words};
+
+    while (text && list.n < ARRAY_LEN(words))
+        words[list.n++] = strsep(&text, ",");
+    return mount_options_parse(&list, ret, err);
+}
 
 static int add_mount(struct boot *b, char *text, struct error *err)
 {
     char *type = strsep(&text, ":"), *host = strsep(&text, ":"), *guest = strsep(&text, ":");
     struct boot_mount m = {.fd = -1, .guest = guest, .source = host && host[0] ? host : NULL};
-    char *option;
-    int r = guest ? boot_mount_type(&m, type, err)
+    struct mount_options o;
+    int r = guest ? mount_type(type, &m.type, err)
                   : error_set(err, EINVAL, "a mount is TYPE:HOST:GUEST[:OPTIONS]");
 
-    while (r == 0 && (option = strsep(&text, ",")) != NULL)
-        r = boot_mount_option(&m, option, err);
-    if (r == 0 && m.type == BOOT_MOUNT_BIND)
-        r = boot_mount_source(&m, host, err);
-    return r < 0 ? r : boot_add_mount(b, &m, err);
+    if (r == 0)
+        r = parse_options(text, &o, err);
+    if (r < 0)
+        return r;
+    if (m.type == BOOT_MOUNT_BIND)
+        m.fd = open(host, O_PATH | O_CLOEXEC);
+    m.flags = o.flags;
+    m.size = o.size;
+    m.mode_given = o.mode_given;
+    m.mode = o.mode;
+    m.recursive = o.recursive;
+    m.copy_up = o.copy_up;
+    m.uid = o.uid;
+    m.gid = o.gid;
+    m.max_inodes = o.max_inodes;
+    return boot_add_mount(b, &m, err);
 }
 
 static int add_sysctl(struct boot *b, char *text, struct error *err)
