@@ -1,13 +1,14 @@
 /*
  * How the volume server locks itself in. As confine.c, with these differences:
  *
- *   mounts      each volume is a private mount, nodev, nosuid, nosymfollow, read-only unless the
- * guest may write it, below an empty read-only root directory; nothing else is mounted ids nobody,
- * with the capabilities that root in a container has over files (own, read, write, change of owner
- * and mode), and those in its own user namespace only Landlock    per volume: reading, and where it
- * is writable making, removing, renaming and writing of files, directories, symlinks, fifos and
- * sockets; no device filter      the reading calls; where a volume is writable, those that
- * volume_write.c makes. There is no write(2): the sentry writes to the files that it was handed
+ *   mounts      each volume is a private mount, nodev, nosuid, nosymfollow, read-only unless
+ *               the guest may write it, below an empty root directory; nothing else is mounted
+ *   ids         with a writable volume also the capabilities that root in a container has
+ *               over files, in its own user namespace only
+ *   Landlock    per volume: reading, and where it is writable making, removing, renaming and
+ *               writing of files, directories, symlinks, fifos and sockets; no device
+ *   filter      the reading calls; where a volume is writable, those of volume_write.c.
+ *               There is no write(2): the sentry writes to the files that it was handed
  */
 #include <errno.h>
 #include <fcntl.h>

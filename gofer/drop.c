@@ -15,6 +15,7 @@
 #include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -22,7 +23,9 @@
 #include "lib/fdio.h"
 
 enum {
-    NOBODY = 65534
+    NOBODY = 65534,
+    HIGH_ID = 0x70000000, /* nobody's, as those of the sentry (cli/spawn.c) */
+    HIGH_IDS = 0x0ffffff
 };
 
 /* As <linux/landlock.h> has it since ABI 6; older kernels take a shorter one. */
@@ -82,15 +85,27 @@ static bool caps_get(struct __user_cap_data_struct data[2])
     return syscall(SYS_capget, &h, data) == 0;
 }
 
-/* Root's ids own files of the host; nobody's own none. Ordinary users stay who they are. */
+static bool become(uint32_t id)
+{
+    return syscall(SYS_setresgid, id, id, id) == 0 && syscall(SYS_setresuid, id, id, id) == 0;
+}
+
+/*
+ * Root's ids own files of the host. A high id of the process's own owns none, and shares no limit
+ * of the host's (descriptors in flight, processes) with other sandboxes, as nobody would. Ordinary
+ * users stay who they are.
+ */
 static void become_nobody(void)
 {
+    uint32_t id = 0;
     if (geteuid() != 0)
         return;
     (void)setgroups(0, NULL);
     (void)prctl(PR_SET_KEEPCAPS, 1);
-    if (syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0)
-        (void)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
+    if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
+        id = (uint32_t)getpid();
+    if (!become(HIGH_ID + id % HIGH_IDS))
+        (void)become(NOBODY);
     (void)prctl(PR_SET_KEEPCAPS, 0);
 }
 

@@ -11,7 +11,7 @@ struct error;
 void drop_files(const int *keep, size_t n);
 
 /*
- * Becomes nobody (when the caller is root and that id exists) and drops all capabilities, except
+ * Becomes somebody whom nobody knows (when the caller is root and such ids exist) and drops all capabilities, except
  * those of `keep` (a set of bits) that the process has. Returns what was kept.
  */
 uint64_t drop_privilege(uint64_t keep);

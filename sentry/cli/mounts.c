@@ -13,6 +13,7 @@
 
 #include "gofer/client.h"
 #include "gofer/volume_client.h"
+#include "lib/alloc.h"
 #include "lib/error.h"
 #include "sentry/cli/boot.h"
 #include "sentry/fs/dev/dev.h"
@@ -152,9 +153,18 @@ static int copied_up(const char *at, struct super *tmpfs, struct super **ret_sb)
         *ret_sb = tmpfs; /* nothing is there */
         return 0;
     }
+    char *options = tmpfs->options != NULL ? kstrdup(tmpfs->options) : NULL;
     r = overlay_mount_on(&p, tmpfs, ret_sb);
     path_put(&p);
-    return r;
+    if (r < 0) {
+        kfree(options);
+        return r;
+    }
+    /* A tmpfs to whoever looks. */
+    (*ret_sb)->type = "tmpfs";
+    (*ret_sb)->magic = LX_TMPFS_MAGIC;
+    (*ret_sb)->options = options;
+    return 0;
 }
 
 static int tmpfs_super(const struct boot_mount *m, struct super **ret_sb)

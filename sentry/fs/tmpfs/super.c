@@ -4,6 +4,7 @@
 #include "lib/alloc.h"
 #include "lib/buf.h"
 #include "lib/checked.h"
+#include "sentry/fs/proc/proc.h"
 #include "sentry/fs/tmpfs/tmpfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/kernel.h"
@@ -19,8 +20,10 @@ static uint64_t bound(uint64_t a, uint64_t b)
 static int tmpfs_statfs(struct super *sb, struct lx_statfs *ret_st)
 {
     const struct tmpfs *fs = sb->priv;
-    uint64_t max = bound(fs->quota->max, limit_max(LIMIT_DISK_BYTES));
-    uint64_t left = limit_max(LIMIT_DISK_BYTES) - limit_used(LIMIT_DISK_BYTES);
+    /* Without a limit of its own memory is what bounds it. */
+    uint64_t disk = MIN(limit_max(LIMIT_DISK_BYTES), proc_memory_total());
+    uint64_t max = bound(fs->quota->max, disk);
+    uint64_t left = disk - MIN(disk, limit_used(LIMIT_DISK_BYTES));
     uint64_t files = bound(fs->max_inodes, limit_max(LIMIT_DISK_INODES));
     uint64_t ileft = limit_max(LIMIT_DISK_INODES) - limit_used(LIMIT_DISK_INODES);
 
