@@ -79,6 +79,8 @@ static void oci_done(struct boot *b)
     kfree(b->domainname);
     kfree(b->seccomp);
     fd_done(b->listen_fd);
+    for (size_t i = 0; i < b->npreserved; i++)
+        fd_done(b->preserved[i]);
 }
 
 void boot_done(struct boot *b)

@@ -23,6 +23,7 @@ enum {
     BOOT_MAX_DEVICES = 32,
     BOOT_MAX_CGROUPS = 16,
     BOOT_MAX_GROUPS = 64,
+    BOOT_MAX_PRESERVED = 12,
     BOOT_RLIMITS = 16
 };
 /* A limit that is none; for limits.pids, files, file_size, disk and output. */
@@ -147,6 +148,9 @@ struct boot {
         oci;       /* signals reach the first process as a container's: what it does not handle is
                       ignored, but SIGKILL and SIGSTOP from outside. Too many tasks: EAGAIN, no verdict */
     int listen_fd; /* bound and listening control socket (control_listen), -1: none; the sentry's */
+    /* Descriptors of the caller that the first process gets as 3, 4 ...; owned. */
+    int preserved[BOOT_MAX_PRESERVED];
+    size_t npreserved;
     char *domainname;
     bool mounts_given; /* mounts is all there is besides the root: no default /proc, /dev, /tmp ...
                         */

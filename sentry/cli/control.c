@@ -169,8 +169,11 @@ int control_exec(int sock, const struct control_exec *ex, const int stdio[3], in
     int r = blob_fd(ex, &blob, err);
     if (r < 0)
         return r;
-    int fds[CONTROL_EXEC_FDS] = {blob, stdio[0], stdio[1], stdio[2]};
-    r = send_request(sock, &rq, fds, CONTROL_EXEC_FDS, err);
+    int fds[CONTROL_EXEC_MAX_FDS] = {blob, stdio[0], stdio[1], stdio[2]};
+    size_t n = MIN(ex->npreserved, (size_t)BOOT_MAX_PRESERVED);
+    if (n > 0)
+        memcpy(fds + CONTROL_EXEC_FDS, ex->preserved, n * sizeof(*fds));
+    r = send_request(sock, &rq, fds, CONTROL_EXEC_FDS + n, err);
     (void)close(blob);
     if (r < 0)
         return r;

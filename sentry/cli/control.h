@@ -9,7 +9,7 @@
  *
  *   op      request                  answers
  *   START                            DONE | FAILED
- *   EXEC    + memfd, 3 descriptors   STARTED(pid), then EXITED(wait status) | FAILED(text, status)
+ *   EXEC    + memfd, 3 or more fds    STARTED(pid), then EXITED(wait status) | FAILED(text, status)
  *   SIGNAL  pid, signal              DONE | FAILED
  *   WAIT    pid (0: init)            EXITED(wait status) | FAILED
  *   PS                               PROCESSES + a memfd with `count` struct control_process
@@ -38,7 +38,9 @@ struct error;
 enum {
     CONTROL_MAX_CONNECTIONS = 64,
     CONTROL_MAX_BLOB = 4 << 20,
-    CONTROL_EXEC_FDS = 4, /* memfd, stdin, stdout, stderr */
+    CONTROL_EXEC_FDS =
+        4, /* memfd, stdin, stdout, stderr; behind them what is passed on as 3, 4 ... */
+    CONTROL_EXEC_MAX_FDS = CONTROL_EXEC_FDS + BOOT_MAX_PRESERVED,
     CONTROL_OWN = -2
 };
 
@@ -111,6 +113,8 @@ struct control_exec {
     bool terminal; /* a terminal of its own, joined to stdin and stdout (raw on the host) */
     uint16_t rows, cols;
     struct boot_process process;
+    const int *preserved; /* the caller's descriptors that it gets as 3, 4 ...; not in the blob */
+    size_t npreserved;    /* at most BOOT_MAX_PRESERVED */
 };
 
 /* -ENOMEM, -E2BIG. */

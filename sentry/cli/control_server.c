@@ -272,7 +272,8 @@ static int exec_exit_code(bool exec_failed, int r)
     return r == -ENOENT ? EXIT_NOTFOUND : EXIT_NOEXEC;
 }
 
-static int exec_process(struct conn *c, const struct control_exec *ex, int stdio[3],
+/* fds: the three streams, then nmore to be passed on; -1 once they are used. */
+static int exec_process(struct conn *c, const struct control_exec *ex, int *fds, size_t nmore,
                         int *ret_exit_code, struct error *err)
 {
     const struct boot *b = config.boot;
@@ -292,7 +293,9 @@ static int exec_process(struct conn *c, const struct control_exec *ex, int stdio
     *ret_exit_code = EXIT_OTHER;
     int r = process_describe(&w, &p, err);
     if (r == 0)
-        r = give_stdio(c, ex, stdio, &p.start, err);
+        r = give_stdio(c, ex, fds, &p.start, err);
+    if (r == 0)
+        r = process_add_files(&p, fds + 3, nmore, err);
     if (r == 0) {
         r = kernel_exec_process(&p.start, &tg, &exec_failed, err);
         *ret_exit_code = exec_exit_code(exec_failed, r);
@@ -315,7 +318,7 @@ static int exec_process(struct conn *c, const struct control_exec *ex, int stdio
     return 0;
 }
 
-static void op_exec(struct conn *c, int fds[CONTROL_EXEC_FDS])
+static void op_exec(struct conn *c, int *fds, size_t nfds)
 {
     struct control_exec_parsed parsed = {0};
     struct error err;
@@ -342,7 +345,7 @@ static void op_exec(struct conn *c, int fds[CONTROL_EXEC_FDS])
     if (r < 0)
         (void)error_errno(&err, -r, "the description of the process");
     else
-        r = exec_process(c, &parsed.ex, fds + 1, &code, &err);
+        r = exec_process(c, &parsed.ex, fds + 1, nfds - CONTROL_EXEC_FDS, &code, &err);
     control_exec_parsed_done(&parsed);
     kfree(blob);
     if (r < 0)
@@ -469,14 +472,14 @@ static void op_pause(struct conn *c, bool pause)
     answer(c, CONTROL_DONE);
 }
 
-static void perform(struct conn *c, const struct control_request *rq, int fds[CONTROL_EXEC_FDS])
+static void perform(struct conn *c, const struct control_request *rq, int *fds, size_t nfds)
 {
     switch (rq->op) {
     case CONTROL_START:
         op_start(c);
         break;
     case CONTROL_EXEC:
-        op_exec(c, fds);
+        op_exec(c, fds, nfds);
         break;
     case CONTROL_SIGNAL:
         op_signal(c, rq);
@@ -510,19 +513,19 @@ static void conn_ready(struct host_watch *w, uint32_t events)
 {
     struct conn *c = container_of(w, struct conn, watch);
     struct control_request rq;
-    int fds[CONTROL_EXEC_FDS] = {-1, -1, -1, -1};
+    int fds[CONTROL_EXEC_MAX_FDS];
     size_t nfds = 0;
 
     (void)events;
-    int64_t n = fd_recv(w->fd, &rq, sizeof(rq), fds, CONTROL_EXEC_FDS, &nfds, MSG_DONTWAIT);
+    int64_t n = fd_recv(w->fd, &rq, sizeof(rq), fds, CONTROL_EXEC_MAX_FDS, &nfds, MSG_DONTWAIT);
     if (n == -EAGAIN) {
         (void)host_watch_arm(w, LX_POLLIN);
         return;
     }
     bool good = n == (int64_t)sizeof(rq) && rq.magic == CONTROL_MAGIC && rq.reserved == 0 &&
-                nfds == (rq.op == CONTROL_EXEC ? CONTROL_EXEC_FDS : 0);
+                (rq.op == CONTROL_EXEC ? nfds >= CONTROL_EXEC_FDS : nfds == 0);
     if (good)
-        perform(c, &rq, fds);
+        perform(c, &rq, fds, nfds);
     else if (n > 0)
         fail(c, EBADMSG, "the request makes no sense");
     for (size_t i = 0; i < nfds; i++)

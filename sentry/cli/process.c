@@ -6,11 +6,13 @@
 #include "lib/compiler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/alloc.h"
 #include "lib/error.h"
+#include "sentry/fs/file.h"
 #include "sentry/kernel/cred.h"
 
 static int find_ids(const struct process_words *w, struct user_ids *ret, struct error *err)
@@ -113,8 +115,27 @@ int process_describe(const struct process_words *w, struct process *ret, struct 
     return 0;
 }
 
+int process_add_files(struct process *p, int *fds, size_t n, struct error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        int flags = fcntl(fds[i], F_GETFL);
+        if (flags < 0 || (flags & O_PATH) != 0)
+            return error_set(err, EBADF, "descriptor %zu cannot be passed on", i + 3);
+        int r = host_file_new(fds[i], (uint32_t)flags & LX_O_ACCMODE, "passed", &p->files[i]);
+        if (r < 0)
+            return error_errno(err, -r, "descriptor %zu", i + 3);
+        fds[i] = -1;
+        p->start.nfiles = i + 1;
+    }
+    p->start.files = p->files;
+    return 0;
+}
+
 void process_done(struct process *p)
 {
+    for (size_t i = 0; i < p->start.nfiles; i++)
+        file_put(p->files[i]);
+    p->start.nfiles = 0;
     kfree(p->env);
     p->env = NULL;
 }

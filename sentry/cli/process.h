@@ -10,6 +10,7 @@
 #include "sentry/kernel/kernel.h"
 
 struct error;
+struct file;
 
 struct process_words {
     const char *const *argv, *const *env; /* NULL-terminated */
@@ -24,8 +25,11 @@ struct process {
     struct user_ids ids;
     const char **env; /* owned; the strings are borrowed */
     char home[512];
+    struct file *files[BOOT_MAX_PRESERVED]; /* counted */
 };
 
 int process_describe(const struct process_words *w, struct process *ret, struct error *err)
     MUST_CHECK;
+/* Descriptors of the host that the process has as 3, 4 ...; fds[i] is -1 once it is a file's. */
+int process_add_files(struct process *p, int *fds, size_t n, struct error *err) MUST_CHECK;
 void process_done(struct process *p);

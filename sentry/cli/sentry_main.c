@@ -221,6 +221,11 @@ static void start_program(const struct boot *b)
     init_ids = p.ids;
     p.start.hold = b->wait_start;
     start_stdio(b, &p.start, &err);
+    int passed[BOOT_MAX_PRESERVED];
+    for (size_t i = 0; i < b->npreserved; i++)
+        passed[i] = fcntl(b->preserved[i], F_DUPFD_CLOEXEC, 3);
+    if (process_add_files(&p, passed, b->npreserved, &err) < 0)
+        fail(EXIT_START, &err);
     int r = kernel_start_init(&p.start, &exec_failed, &err);
     if (r < 0)
         fail(!exec_failed ? EXIT_START : r == -ENOENT ? EXIT_NOTFOUND : EXIT_NOEXEC, &err);

@@ -278,9 +278,12 @@ static int int_cmp(const void *a, const void *b)
  */
 static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
 {
-    int keep[] = {2, go, s->control, s->gofer, s->volumes, b->log_fd, b->strace_fd, b->listen_fd};
-    size_t n = sizeof(keep) / sizeof(keep[0]);
+    int keep[8 + BOOT_MAX_PRESERVED] = {2,          go,        s->control,   s->gofer,
+                                        s->volumes, b->log_fd, b->strace_fd, b->listen_fd};
+    size_t n = 8;
 
+    for (size_t i = 0; i < b->npreserved; i++)
+        keep[n++] = b->preserved[i];
     qsort(keep, n, sizeof(keep[0]), int_cmp);
     for (size_t i = 0; i < n; i++) {
         unsigned first = (unsigned)keep[i] + 1, last = i + 1 < n ? (unsigned)keep[i + 1] - 1 : ~0u;

@@ -82,8 +82,10 @@ struct kernel_start {
     struct lx_rlimit rlimit[LX_RLIM_NLIMITS];
     int stdio[3];                /* host descriptors, owned by the kernel from here on; -1: none */
     struct file *stdio_files[3]; /* or guest files (a pty), borrowed; NULL: use stdio */
-    struct tty_master *console;  /* of the process's session, or NULL */
-    bool hold;                   /* the first process: load it, start it with kernel_release_init */
+    struct file *const *files;   /* borrowed: descriptors 3, 4 ... */
+    size_t nfiles;
+    struct tty_master *console; /* of the process's session, or NULL */
+    bool hold;                  /* the first process: load it, start it with kernel_release_init */
 };
 /* Makes the first process; the mounts exist. -ENOENT/-EACCES/-ENOEXEC... as execve, then *ret_exec
  * says that it was the program that could not be executed. */

@@ -79,12 +79,25 @@ static int set_cred(struct task *t, const struct kernel_start *start)
 /* -- files ---------------------------------------------------------------------------------------
  */
 
+/* Takes over the reference of f. */
+static int set_file(struct task *t, struct file *f CONSUMES, int fd)
+{
+    /* The program may open it again, through /dev/stdout. */
+    f->inode->uid = t->cred->fsuid;
+    f->inode->gid = t->cred->fsgid;
+    int r = fd_replace(t, f, false, fd);
+    if (r >= 0)
+        return 0;
+    file_put(f);
+    return r;
+}
+
 static int set_stdio(struct task *t, const struct kernel_start *start)
 {
     static const char *const names[] = {"stdin", "stdout", "stderr"};
-    for (int i = 0; i < 3; i++) {
+    int r = 0;
+    for (int i = 0; i < 3 && r == 0; i++) {
         struct file *f;
-        int r;
         if (start->stdio_files[i] != NULL) {
             f = file_get(start->stdio_files[i]);
         } else {
@@ -94,16 +107,11 @@ static int set_stdio(struct task *t, const struct kernel_start *start)
             if (r < 0)
                 return r;
         }
-        /* The program may open it again, through /dev/stdout. */
-        f->inode->uid = t->cred->fsuid;
-        f->inode->gid = t->cred->fsgid;
-        r = fd_replace(t, f, false, i);
-        if (r < 0) {
-            file_put(f);
-            return r;
-        }
+        r = set_file(t, f, i);
     }
-    return 0;
+    for (size_t i = 0; i < start->nfiles && r == 0; i++)
+        r = set_file(t, file_get(start->files[i]), 3 + (int)i);
+    return r;
 }
 
 static int set_files(struct task *t, const struct kernel_start *start, struct error *err)

@@ -173,6 +173,31 @@ static int run(const char *script)
     return status;
 }
 
+/* Descriptors of ours are the process's numbers 3 and 4. */
+static void pass_on(void)
+{
+    const char *const argv[] = {"/busybox", "sh", "-c", "read x <&3; echo $x >&4", NULL};
+    int in[2], out[2], null = open("/dev/null", O_RDWR | O_CLOEXEC), sock = dial(), status, code;
+    const int stdio[3] = {null, null, null};
+    char text[16] = {0};
+    int32_t pid;
+    ck_assert_int_eq(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+    const int both[] = {in[0], out[1]};
+    struct control_exec ex = {.argv = argv, .preserved = both, .npreserved = 2};
+    ck_assert_int_eq(fd_write_full(in[1], "three\n", 6), 0);
+    ck_assert_msg(control_exec(sock, &ex, stdio, &pid, &code, &t.err) == 0, "%s", t.err.text);
+    (void)close(in[0]);
+    (void)close(in[1]);
+    (void)close(out[1]);
+    ck_assert_int_eq(control_wait_exit(sock, &status, &t.err), 0);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(fd_read_full(out[0], text, sizeof(text)), 6);
+    ck_assert_str_eq(text, "three\n");
+    (void)close(out[0]);
+    (void)close(sock);
+    (void)close(null);
+}
+
 TEST(held_until_started)
 {
     struct control_stats st;
@@ -196,6 +221,7 @@ TEST(held_until_started)
     ck_assert_int_eq(control_start(sock, &t.err), 0);
     ck_assert_int_eq(heard(t.said), 's');
     ck_assert_int_eq(heard(t.out), 'u');
+    pass_on();
     ck_assert_int_eq(control_start(sock, &t.err), -EINVAL);
     int waiter = dial();
     ck_assert_int_eq(control_wait(waiter, 0, &t.err), 0);
