@@ -157,7 +157,7 @@ int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, i
     int rc = enter_files(c, root_fds, nroots, sock, err);
     if (rc < 0)
         return rc;
-    c->reads_all = drop_privilege(1u << CAP_DAC_READ_SEARCH) != 0;
+    c->reads_all = drop_privilege(c->id, 1u << CAP_DAC_READ_SEARCH) != 0;
     rc = drop_process(err);
     if (rc < 0)
         return rc;

@@ -19,6 +19,7 @@ struct confinement {
     bool chrooted;   /* the root directory is the image */
     bool reads_all;  /* kept CAP_DAC_READ_SEARCH */
     int landlock;    /* ABI version in force, 0: none */
+    uint32_t id;     /* the user that keeper and server become where they are root */
     int parent_pipe; /* readable end-of-file when the keeper is gone; -1: no keeper */
 };
 

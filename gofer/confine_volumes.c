@@ -185,7 +185,7 @@ int confine_volumes(struct confinement *c, const struct volume_source *roots, ui
     if (rc < 0)
         return rc;
     uint64_t keep = CAPS_READ | (writable ? CAPS_WRITE : 0);
-    c->reads_all = drop_privilege(keep) & CAPS_READ;
+    c->reads_all = drop_privilege(c->id, keep) & CAPS_READ;
     rc = drop_process(err);
     if (rc == 0)
         rc = confine_check_keeper(c, err);

@@ -90,26 +90,31 @@ static bool become(uint32_t id)
     return syscall(SYS_setresgid, id, id, id) == 0 && syscall(SYS_setresuid, id, id, id) == 0;
 }
 
-/*
- * Root's ids own files of the host. A high id of the process's own owns none, and shares no limit
- * of the host's (descriptors in flight, processes) with other sandboxes, as nobody would. Ordinary
- * users stay who they are.
- */
-static void become_nobody(void)
+uint32_t drop_id(void)
 {
     uint32_t id = 0;
+    if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
+        id = (uint32_t)getpid();
+    return HIGH_ID + id % HIGH_IDS;
+}
+
+/*
+ * Root's ids own files of the host. An id that nobody else has owns none, and shares no limit of
+ * the host's (descriptors in flight, processes) with other sandboxes, as nobody's would. Ordinary
+ * users stay who they are.
+ */
+static void become_nobody(uint32_t id)
+{
     if (geteuid() != 0)
         return;
     (void)setgroups(0, NULL);
     (void)prctl(PR_SET_KEEPCAPS, 1);
-    if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
-        id = (uint32_t)getpid();
-    if (!become(HIGH_ID + id % HIGH_IDS))
+    if (!become(id))
         (void)become(NOBODY);
     (void)prctl(PR_SET_KEEPCAPS, 0);
 }
 
-uint64_t drop_privilege(uint64_t keep)
+uint64_t drop_privilege(uint32_t id, uint64_t keep)
 {
     struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct old[2] = {0};
@@ -117,7 +122,7 @@ uint64_t drop_privilege(uint64_t keep)
     for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
         ;
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    become_nobody();
+    become_nobody(id);
     if (keep && caps_get(old))
         want[0].permitted = old[0].permitted & (uint32_t)keep;
     want[0].effective = want[0].permitted;

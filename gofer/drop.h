@@ -10,11 +10,14 @@ struct error;
 /* Closes every descriptor but the n given ones (in any order). */
 void drop_files(const int *keep, size_t n);
 
+/* An id for drop_privilege. The keeper and the server need the same one: the host delivers the
+ * signal for the death of a parent only if that might have sent it itself. */
+uint32_t drop_id(void);
 /*
- * Becomes somebody whom nobody knows (when the caller is root and such ids exist) and drops all capabilities, except
- * those of `keep` (a set of bits) that the process has. Returns what was kept.
+ * Becomes user and group `id` (when the caller is root and has such ids) and drops all
+ * capabilities, except those of `keep` (a set of bits) that the process has. Returns what was kept.
  */
-uint64_t drop_privilege(uint64_t keep);
+uint64_t drop_privilege(uint32_t id, uint64_t keep);
 
 /* no_new_privs, not dumpable, no core, dies with the parent (once more: a change of ids undoes it).
  */

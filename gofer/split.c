@@ -92,13 +92,13 @@ static int write_maps(pid_t pid, bool *ret_single)
 }
 
 /* Waits for the server; knows three calls. */
-static NORETURN void keep(pid_t server, int pipe_fd, pid_t monitor)
+static NORETURN void keep(pid_t server, int pipe_fd, pid_t monitor, uint32_t id)
 {
     static const int calls[] = {SCMP_SYS(wait4), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn)};
     struct error err;
     int status = 0;
     drop_files(&pipe_fd, 1);
-    uint64_t caps = drop_privilege(0);
+    uint64_t caps = drop_privilege(id, 0);
     if (drop_process(&err) < 0 || caps || getppid() != monitor ||
         drop_syscalls(calls, ARRAY_LEN(calls), NULL, 0, &err) < 0)
         _exit(1);
@@ -142,7 +142,7 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
     bool single = false;
     bool good = pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps((pid_t)pid, &single) == 0);
     if (good && fd_write_full(ends[1], single ? "1" : "a", 1) == 0)
-        keep((pid_t)pid, ends[1], monitor);
+        keep((pid_t)pid, ends[1], monitor, c->id);
     fd_close(ends[1]);
     if (pid > 0)
         (void)waitpid((pid_t)pid, NULL, 0); /* it saw the end of the pipe */
@@ -152,7 +152,7 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
 int confine_split(struct confinement *c, struct error *err)
 {
     pid_t monitor = getppid();
-    *c = (struct confinement){.parent_pipe = -1};
+    *c = (struct confinement){.parent_pipe = -1, .id = drop_id()};
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return error_errno(err, errno, "die with the parent");
     if (getppid() != monitor)
