@@ -155,6 +155,7 @@ static NORETURN void victim(const struct canaries *c, int ask, int answer)
 {
     char one;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)signal(SIGTERM, SIG_DFL);
     (void)prctl(PR_SET_NAME, "escape-victim");
     (void)memcpy(c->victim_page, c->victim_secret, sizeof(c->victim_secret));
     while (read(ask, &one, 1) == 1)

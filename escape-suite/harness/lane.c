@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "escape-suite/harness/canary.h"
@@ -26,6 +28,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/parse.h"
 
 enum {
     LEAK_AT = 20,
@@ -129,15 +132,17 @@ static int host_side(struct lane *l, struct args *env)
 static unsigned deadline_ms(const struct lane *l, const struct attack *a)
 {
     char text[32];
+    uint64_t ns = 20000000000;
     unsigned s = a != NULL ? a->deadline_s : 60;
-    /* Runtimes without a clock of their own: the harness is the caller with one. */
-    if (l->s->runtime.kind != RUNTIME_SENTRY && a != NULL && !a->host_side)
-        s = limit_value(a, "--timeout", text, sizeof(text)) != NULL
-                ? (unsigned)MAX(strtoul(text, NULL, 10), 1ul) + 1
-                : 20;
     if (l->s->deadline_s > 0)
-        s = l->s->deadline_s;
-    return s * 1000;
+        return l->s->deadline_s * 1000;
+    if (l->s->runtime.kind == RUNTIME_SENTRY || a == NULL || a->host_side)
+        return s * 1000;
+    /* A runtime without a clock of its own: the harness is the caller with one. */
+    if (limit_value(a, "--timeout", text, sizeof(text)) != NULL &&
+        parse_duration(text, &ns, NULL) < 0)
+        ns = 20000000000;
+    return (unsigned)MIN(ns / 1000000, (uint64_t)60000) + 1000;
 }
 
 /* One run of a role ("attack", "twin"; NULL: the follow-up). */
@@ -249,6 +254,8 @@ static int start_neighbour(struct lane *l, struct error *err)
     char *const argv[] = {(char[]){"/attack/tool-neighbour"}, NULL};
     struct args command;
     args_init(&command);
+    neighbour_stop(&l->neighbour, l->neighbour_cleanup.v); /* what is left of the last one */
+    args_done(&l->neighbour_cleanup);
     int r = box_command(l, NULL, argv, true, &command, &l->neighbour_cleanup, err);
     if (r == 0)
         r = neighbour_start(&l->neighbour, command.v, err);
@@ -265,7 +272,7 @@ static void run_all(struct lane *l, const struct attack *a, struct observation o
 {
     static const char *const roles[3] = {"attack", NULL, "twin"};
     for (int i = 0; i < 3; i++) {
-        if (i == 2 && a->no_twin)
+        if ((i == 2 && a->no_twin) || run_interrupted())
             break;
         (void)flock(l->lock, LOCK_SH);
         int r = run_role(l, a, roles[i], &o[i], err);
@@ -316,7 +323,7 @@ static void judge_one(struct lane *l, const struct attack *a, json_t *doc)
             (void)json_object_set_new(doc, names[i], observation_json(&o[i]));
         observation_done(&o[i]);
     }
-    if (l->neighbour.pid <= 0)
+    if (l->neighbour.lost)
         (void)start_neighbour(l, &err);
 }
 
@@ -372,12 +379,23 @@ static json_t *answer(struct lane *l, const struct attack *a, const char *broken
     return doc;
 }
 
+/* Where allowed: mounts and IPC objects of a lane's own, so that those of other people on this
+ * machine are not taken for something that an attack has made. What an attack makes is still seen.
+ */
+static void own_view(void)
+{
+    if (unshare(CLONE_NEWNS) == 0)
+        (void)mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+    (void)unshare(CLONE_NEWIPC);
+}
+
 static int lane_start(struct lane *l, struct error *err)
 {
     char path[400];
     (void)snprintf(l->dir, sizeof(l->dir), "%s/lane-%u-%d", l->s->scratch, l->number,
                    (int)getpid());
     (void)snprintf(path, sizeof(path), "%s/lock", l->s->scratch);
+    own_view();
     int r = mkdir(l->dir, 0755) < 0 ? -errno : run_prepare();
     l->lock = r == 0 ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
     if (l->lock < 0)
@@ -404,9 +422,11 @@ void lane_main(const struct settings *s, unsigned number, int in, int out)
     error_init(&err);
     if (l == NULL)
         _exit(1);
-    *l = (struct lane){.s = s, .number = number, .lock = -1};
+    *l =
+        (struct lane){.s = s, .number = number, .lock = -1, .neighbour = {.ask = -1, .answer = -1}};
     int r = lane_start(l, &err);
-    while (fd_read_full(in, &index, sizeof(index)) == (int64_t)sizeof(index)) {
+    while (!run_interrupted() &&
+           fd_read_full(in, &index, sizeof(index)) == (int64_t)sizeof(index)) {
         const struct attack *a = index < catalogue_count() ? catalogue_get(index) : NULL;
         json_t *doc = a != NULL ? answer(l, a, r < 0 ? err.text : NULL) : NULL;
         char *text = doc != NULL ? json_dumps(doc, JSON_COMPACT) : NULL;
@@ -416,7 +436,7 @@ void lane_main(const struct settings *s, unsigned number, int in, int out)
             break;
         free(text);
     }
-    neighbour_stop(&l->neighbour);
+    neighbour_stop(&l->neighbour, l->neighbour_cleanup.v);
     canaries_done(&l->canaries);
     _exit(0);
 }

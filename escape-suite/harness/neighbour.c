@@ -49,6 +49,8 @@ static bool read_line(int fd, char *buf, size_t cap, int ms)
 static NORETURN void child(char *const *argv, int in, int out, int errors)
 {
     (void)setsid();
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(errors, 2) == 2 && chdir("/") == 0)
         (void)execvp(argv[0], argv);
@@ -99,20 +101,22 @@ int neighbour_start(struct neighbour *n, char *const *argv, struct error *err)
 void neighbour_check(struct neighbour *n, struct findings *f)
 {
     char line[256];
-    if (n->pid <= 0)
+    if (n->pid <= 0 || n->lost)
         return;
     if (fd_write_full(n->ask, "?\n", 2) < 0 ||
         !read_line(n->answer, line, sizeof(line), ANSWER_MS)) {
         findings_add(f, "the neighbouring run was ended or does not answer");
-        neighbour_stop(n);
+        n->lost = true;
     } else if (strcmp(line, "intact") != 0) {
         findings_add(f, "the neighbouring run says: %.200s", line);
     }
 }
 
-void neighbour_stop(struct neighbour *n)
+void neighbour_stop(struct neighbour *n, char *const *cleanup)
 {
     if (n->pid > 0) {
+        if (cleanup[0] != NULL)
+            run_simple(cleanup);
         (void)kill(n->pid, SIGKILL);
         (void)waitpid(n->pid, NULL, 0);
     }

@@ -19,6 +19,7 @@
 #include "lib/parse.h"
 
 enum {
+    BOX_ID = 61184, /* not the host's nobody: what is counted per user would be counted for him */
     DEFAULT_PIDS = 256,
     DEFAULT_MEMORY = 512 << 20
 };
@@ -102,7 +103,7 @@ static json_t *process(const struct job *j)
 {
     const struct attack *a = j->attack;
     bool user0 = a != NULL && a->user0;
-    int id = user0 ? 0 : 65534;
+    int id = user0 ? 0 : BOX_ID;
     json_t *argv = json_array();
     for (size_t i = 0; j->argv[i] != NULL; i++)
         (void)json_array_append_new(argv, json_string(j->argv[i]));

@@ -39,9 +39,23 @@ uint64_t now_ms(void)
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void on_term(int sig)
+{
+    interrupted = sig;
+}
+
+bool run_interrupted(void)
+{
+    return interrupted != 0;
+}
+
 int run_prepare(void)
 {
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+    struct sigaction sa = {.sa_handler = on_term};
+    if (sigaction(SIGTERM, &sa, NULL) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
         return -errno;
     (void)signal(SIGPIPE, SIG_IGN);
     return 0;
@@ -124,6 +138,7 @@ static NORETURN void child(const struct run_spec *spec, const struct child_ends 
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
     (void)setsid();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)setrlimit(RLIMIT_CORE, &no_core);
@@ -244,7 +259,7 @@ static bool pump(const struct run_spec *spec, struct observation *o, int pidfd, 
                               {.fd = o->out.fd, .events = POLLIN},
                               {.fd = o->err.fd, .events = POLLIN}};
         uint64_t now = now_ms();
-        if (now >= deadline)
+        if (now >= deadline || interrupted)
             return false;
         if (poll(p, 3, (int)MIN(deadline - now, (uint64_t)1000)) < 0 && errno != EINTR)
             return false;
@@ -268,11 +283,12 @@ static void drain(const struct run_spec *spec, struct observation *o)
             return;
 }
 
-static void simple_command(char *const *argv)
+void run_simple(char *const *argv)
 {
     pid_t pid = fork();
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)signal(SIGTERM, SIG_DFL);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
         (void)dup2(null, 0);
         (void)dup2(null, 1);
@@ -362,12 +378,12 @@ void run_command(const struct run_spec *spec, struct observation *o)
     if (ended)
         drain(spec, o);
     else if (spec->cleanup != NULL)
-        simple_command(spec->cleanup);
+        run_simple(spec->cleanup);
     finish(o, pid, ended);
     fd_close(pidfd);
     settle(before, spec->marker, o);
-    if (spec->cleanup != NULL && ended)
-        simple_command(spec->cleanup);
+    if (spec->cleanup != NULL)
+        run_simple(spec->cleanup);
     check_ends(o);
     fd_close(o->out.fd);
     fd_close(o->err.fd);

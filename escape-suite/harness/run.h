@@ -66,8 +66,12 @@ struct observation {
 
 void observation_init(struct observation *o);
 void observation_done(struct observation *o);
-/* Once, before anything: becomes a subreaper. */
+/* Once, before anything: becomes a subreaper. SIGTERM (which the parent's death sends) gives up
+ * what runs; what is left of it is still removed. */
 int run_prepare(void) MUST_CHECK;
+bool run_interrupted(void);
+/* A short command, without output or a verdict. */
+void run_simple(char *const *argv);
 void run_command(const struct run_spec *spec, struct observation *o);
 /* The last bytes of a stream; borrowed. */
 const char *stream_tail(const struct stream *s, size_t *ret_len);

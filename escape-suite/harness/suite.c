@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
@@ -28,6 +29,7 @@
 
 enum {
     LANES_MAX = 16,
+    STOP_MS = 20000, /* for a lane to remove what it has made */
     ANSWER_MAX = 16 << 20
 };
 
@@ -94,7 +96,8 @@ static int start_lane(struct suite *u, unsigned number)
             }
         (void)close(ask[1]);
         (void)close(answer[0]);
-        (void)signal(SIGINT, SIG_DFL);
+        (void)signal(SIGINT, SIG_IGN); /* the parent passes it on */
+        (void)signal(SIGHUP, SIG_IGN);
         (void)signal(SIGTERM, SIG_DFL);
         lane_main(u->s, number, ask[0], answer[1]);
     }
@@ -109,9 +112,17 @@ static void stop_lane(struct worker *w, bool at_once)
     if (w->pid <= 0)
         return;
     fd_close(w->ask);
+    /* It still ends what it started. */
     if (at_once)
-        (void)kill(w->pid, SIGKILL);
+        (void)kill(w->pid, SIGTERM);
+    int pidfd = (int)syscall(SYS_pidfd_open, w->pid, 0);
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    uint64_t end = now_ms() + STOP_MS;
+    while (now_ms() < end && poll(&p, 1, 1000) <= 0)
+        continue;
+    (void)kill(w->pid, SIGKILL);
     (void)waitpid(w->pid, NULL, 0);
+    fd_close(pidfd);
     fd_close(w->answer);
     *w = (struct worker){.ask = -1, .answer = -1, .at = SIZE_MAX};
 }
