@@ -105,6 +105,9 @@ struct lx_inotify_event {
 #define LX_IOPRIO_WHO_PGRP    2
 #define LX_IOPRIO_WHO_USER    3
 #define LX_IOPRIO_CLASS_SHIFT 13
+#define LX_IOPRIO_CLASS_RT    1
+#define LX_IOPRIO_CLASS_BE    2
+#define LX_IOPRIO_CLASS_IDLE  3
 
 /* System V IPC */
 #define LX_IPC_CREAT     01000

@@ -117,6 +117,7 @@ static void clone_fields(const struct task *t, struct task *child, const struct 
     child->nice = t->nice;
     child->policy = t->policy;
     child->rt_priority = t->rt_priority;
+    child->ioprio = t->ioprio;
     child->affinity = t->affinity;
     child->timer_slack = t->timer_slack;
     child->tls = (rq->flags & LX_CLONE_SETTLS) ? GADDR(rq->tls) : t->tls;

@@ -104,7 +104,7 @@ struct task {
     uint64_t start_time;       /* monotonic ns */
     struct task *vfork_parent; /* borrowed: parked until we exec or exit */
     bool vfork_done;
-    int nice, policy, rt_priority;
+    int nice, policy, rt_priority, ioprio;
     uint64_t affinity;
     uint64_t timer_slack;
     struct strace_state *strace;

@@ -5,6 +5,7 @@
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+#include "abi/misc.h"
 #include "abi/sched.h"
 #include "abi/time.h"
 
@@ -220,20 +221,22 @@ static int nice_change(const struct task *t, struct task *other, int nice)
     return 0;
 }
 
+/* What is done to every task that (which, who) names. */
 struct prio_walk {
     struct task *caller;
-    bool set;
-    int nice, result;
+    void (*visit)(struct prio_walk *w, struct task *other);
+    int value, result;
 };
 
-static void prio_visit(struct prio_walk *w, struct task *other)
+static void nice_get(struct prio_walk *w, struct task *other)
 {
-    if (w->set) {
-        int r = nice_change(w->caller, other, w->nice);
-        w->result = w->result == -ESRCH || r < 0 ? r : w->result;
-    } else {
-        w->result = MAX(w->result, 20 - other->nice);
-    }
+    w->result = MAX(w->result, 20 - other->nice);
+}
+
+static void nice_set(struct prio_walk *w, struct task *other)
+{
+    int r = nice_change(w->caller, other, w->value);
+    w->result = w->result == -ESRCH || r < 0 ? r : w->result;
 }
 
 static void prio_walk(struct prio_walk *w, int which, uint32_t who)
@@ -248,54 +251,89 @@ static void prio_walk(struct prio_walk *w, int which, uint32_t who)
         if (which == LX_PRIO_USER && tg->leader->cred->uid != who)
             continue;
         list_for_each_entry (other, &tg->threads, group_link)
-            prio_visit(w, other);
+            w->visit(w, other);
     }
 }
 
-static struct sys_res do_priority(struct task *t, int which, int who, bool set, int nice)
+static struct sys_res do_priority(int which, int who, struct prio_walk *w)
 {
-    struct prio_walk w = {.caller = t, .set = set, .nice = nice, .result = -ESRCH};
+    struct task *t = w->caller;
+    w->result = -ESRCH;
     switch (which) {
     case LX_PRIO_PROCESS: {
         struct task *other = task_or_self(t, who);
         if (other != NULL)
-            prio_visit(&w, other);
+            w->visit(w, other);
         break;
     }
     case LX_PRIO_PGRP:
-        prio_walk(&w, which, who == 0 ? t->group->pgrp->id : (uint32_t)who);
+        prio_walk(w, which, who == 0 ? t->group->pgrp->id : (uint32_t)who);
         break;
     case LX_PRIO_USER:
-        prio_walk(&w, which, who == 0 ? t->cred->uid : (uint32_t)who);
+        prio_walk(w, which, who == 0 ? t->cred->uid : (uint32_t)who);
         break;
     default:
         return sys_ret(-EINVAL);
     }
-    return sys_ret(w.result);
+    return sys_ret(w->result);
 }
 
 struct sys_res sys_getpriority(struct task *t, const struct sys_args *a)
 {
-    return do_priority(t, sys_int(a, 0), sys_int(a, 1), false, 0);
+    struct prio_walk w = {.caller = t, .visit = nice_get};
+    return do_priority(sys_int(a, 0), sys_int(a, 1), &w);
 }
 
 struct sys_res sys_setpriority(struct task *t, const struct sys_args *a)
 {
-    return do_priority(t, sys_int(a, 0), sys_int(a, 1), true, sys_int(a, 2));
+    struct prio_walk w = {.caller = t, .visit = nice_set, .value = sys_int(a, 2)};
+    return do_priority(sys_int(a, 0), sys_int(a, 1), &w);
+}
+
+/* -- I/O priority: which is numbered one higher, otherwise the same walk ------------------------
+ */
+
+static void io_get(struct prio_walk *w, struct task *other)
+{
+    w->result = w->result == -ESRCH ? other->ioprio : MIN(w->result, other->ioprio);
+}
+
+static void io_set(struct prio_walk *w, struct task *other)
+{
+    int r = may_change(w->caller, other) ? 0 : -EPERM;
+    if (r == 0)
+        other->ioprio = w->value;
+    w->result = w->result == -ESRCH || r < 0 ? r : w->result;
+}
+
+static int ioprio_check(const struct task *t, int value)
+{
+    switch (value >> LX_IOPRIO_CLASS_SHIFT) {
+    case 0:
+        return (value & 7) == 0 ? 0 : -EINVAL;
+    case LX_IOPRIO_CLASS_RT:
+        if (!cred_capable(t->cred, CAP_SYS_ADMIN_NR) && !cred_capable(t->cred, CAP_SYS_NICE_NR))
+            return -EPERM;
+        return 0;
+    case LX_IOPRIO_CLASS_BE:
+    case LX_IOPRIO_CLASS_IDLE:
+        return 0;
+    default:
+        return -EINVAL;
+    }
 }
 
 struct sys_res sys_ioprio_get(struct task *t, const struct sys_args *a)
 {
-    (void)a;
-    (void)t;
-    return sys_ret(4);
+    struct prio_walk w = {.caller = t, .visit = io_get};
+    return do_priority(sys_int(a, 0) - 1, sys_int(a, 1), &w);
 }
 
 struct sys_res sys_ioprio_set(struct task *t, const struct sys_args *a)
 {
-    (void)a;
-    (void)t;
-    return sys_ret(0);
+    struct prio_walk w = {.caller = t, .visit = io_set, .value = sys_int(a, 2)};
+    int r = ioprio_check(t, w.value);
+    return r < 0 ? sys_ret(r) : do_priority(sys_int(a, 0) - 1, sys_int(a, 1), &w);
 }
 
 struct sys_res sys_getcpu(struct task *t, const struct sys_args *a)
