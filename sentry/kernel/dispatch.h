@@ -86,6 +86,8 @@ void session_check_orphan(struct thread_group *child, const struct thread_group 
 void futex_exit_robust(struct task *t);
 int futex_wake_addr(struct task *t, gaddr_t addr, bool shared, uint32_t n);
 
+/* thread_group.c: SIGALRM of the group is delivered: the next period of setitimer starts. */
+void itimer_real_taken(struct thread_group *tg);
 /* posix_timer.c */
 void posix_timers_exit(struct thread_group *tg);
 /* Exec: timers of timer_create go, interval timers stay. */

@@ -1,9 +1,12 @@
 /*
  * posix_timer.c: POSIX timers (timer_create(2)) and interval timers (setitimer(2), alarm(2)).
  *
- * A timer has at most one signal queued; further expiries count as overruns until it is taken.
- * A timer on a CPU clock is a wall timer that looks at the CPU time when it fires and, if there is
- * some left, arms itself for the shortest time in which that could be used up.
+ * A timer has at most one signal queued, and stands still until that is taken: only then are the
+ * missed expiries counted and the timer armed again. So the shortest interval costs nothing while
+ * nobody looks, and one whose signal is dropped (ignored, say) fires once a tick at most.
+ * SIGEV_NONE is arithmetic. A timer on a CPU clock is a wall timer that looks at the CPU time when
+ * it fires and, if there is some left, arms itself for the shortest time in which that could be
+ * used up.
  */
 #include "lib/compiler.h"
 
@@ -20,7 +23,8 @@
 #include "sentry/sys/sys.h"
 
 enum {
-    CPU_CHECK_MIN_NS = 1000000
+    CPU_CHECK_MIN_NS = 1000000,
+    DROPPED_MIN_NS = 4000000
 };
 
 struct posix_timer {
@@ -37,7 +41,7 @@ struct posix_timer {
     uint64_t expires; /* on its own clock (monotonic for wall clocks); 0: disarmed */
     uint64_t interval;
     bool queued;
-    uint32_t overrun, overrun_last;
+    uint32_t overrun_last;
 };
 
 static uint64_t cpu_now(const struct posix_timer *pt)
@@ -56,6 +60,8 @@ static uint64_t timer_now(const struct posix_timer *pt)
 
 static void timer_schedule(struct posix_timer *pt)
 {
+    if (pt->which < 0 && pt->notify == LX_SIGEV_NONE)
+        return;
     if (!clock_is_cpu(pt->clock)) {
         timer_arm(&pt->timer, pt->expires);
         return;
@@ -86,12 +92,6 @@ static void timer_signal(struct posix_timer *pt)
         signal_send_kernel_group(pt->group, pt->signo);
         return;
     }
-    if (pt->notify == LX_SIGEV_NONE)
-        return;
-    if (pt->queued) {
-        pt->overrun++;
-        return;
-    }
     if (pt->notify == LX_SIGEV_THREAD_ID) {
         target = task_by_pid(pt->target_pid);
         if (target == NULL || target->group != pt->group || target->pth == NULL)
@@ -103,6 +103,15 @@ static void timer_signal(struct posix_timer *pt)
     (void)signal_send_timer(pt->group, target, &info, pt);
 }
 
+/* Nobody took the signal. */
+static void timer_rest(struct posix_timer *pt)
+{
+    if (clock_is_cpu(pt->clock))
+        timer_schedule(pt);
+    else
+        timer_arm(&pt->timer, MAX(pt->expires, clock_after(DROPPED_MIN_NS)));
+}
+
 static void timer_fired(struct timer *tm)
 {
     struct posix_timer *pt = container_of(tm, struct posix_timer, timer);
@@ -111,11 +120,16 @@ static void timer_fired(struct timer *tm)
         timer_schedule(pt);
         return;
     }
-    uint32_t missed = timer_forward(pt, now);
+    if (pt->interval == 0)
+        pt->expires = 0;
     timer_signal(pt);
-    pt->overrun = MIN(pt->overrun + missed, (uint32_t)INT32_MAX);
-    if (pt->expires != 0)
+    if (pt->expires == 0 || pt->queued)
+        return;
+    (void)timer_forward(pt, now);
+    if (pt->which >= 0)
         timer_schedule(pt);
+    else
+        timer_rest(pt);
 }
 
 void posix_timer_queued(struct posix_timer *pt)
@@ -126,13 +140,18 @@ void posix_timer_queued(struct posix_timer *pt)
 void posix_timer_dequeued(struct posix_timer *pt)
 {
     pt->queued = false;
+    if (pt->expires == 0 || pt->timer.armed)
+        return;
+    (void)timer_forward(pt, timer_now(pt));
+    timer_rest(pt);
 }
 
 void posix_timer_delivered(struct posix_timer *pt, struct lx_siginfo *info)
 {
-    pt->overrun_last = pt->overrun;
-    pt->overrun = 0;
+    pt->overrun_last = pt->expires != 0 ? timer_forward(pt, timer_now(pt)) : 0;
     info->si_overrun = (int32_t)pt->overrun_last;
+    if (pt->expires != 0)
+        timer_schedule(pt);
 }
 
 static void timer_free(struct posix_timer *pt)
@@ -256,7 +275,12 @@ static void timer_read(const struct posix_timer *pt, struct lx_itimerspec *its)
     uint64_t left = 0;
     if (pt->expires != 0) {
         uint64_t now = timer_now(pt);
-        left = pt->expires > now ? pt->expires - now : 1;
+        if (pt->expires > now)
+            left = pt->expires - now;
+        else if (pt->interval != 0)
+            left = pt->interval - (now - pt->expires) % pt->interval;
+        else
+            left = pt->notify == LX_SIGEV_NONE ? 0 : 1;
     }
     its->it_interval = timespec_from_ns(pt->interval);
     its->it_value = timespec_from_ns(left);
@@ -267,7 +291,7 @@ static void timer_set(struct posix_timer *pt, uint64_t value, uint64_t interval,
     timer_cancel(&pt->timer);
     signal_forget_timer(pt->group, pt);
     pt->queued = false;
-    pt->overrun = pt->overrun_last = 0;
+    pt->overrun_last = 0;
     pt->interval = interval;
     pt->expires = 0;
     if (value == 0)

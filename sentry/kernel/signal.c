@@ -138,8 +138,11 @@ int signal_next(struct task *t, uint64_t set)
 int signal_dequeue(struct task *t, uint64_t set, struct lx_siginfo *ret_info)
 {
     int signo = signal_next(t, set);
+    struct sigpending *from = next_queue(t, set);
     if (signo != 0)
-        sigpending_take(next_queue(t, set), signo, ret_info);
+        sigpending_take(from, signo, ret_info);
+    if (signo == LX_SIGALRM && from == &t->group->shared_pending)
+        itimer_real_taken(t->group);
     return signo;
 }
 

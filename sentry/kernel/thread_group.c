@@ -13,17 +13,28 @@
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
 
+#define ITIMER_IGNORED_MIN (NSEC_PER_SEC / 250)
+
+/* A periodic timer stands still until its signal is taken; one that is ignored fires once a tick.
+ */
 static void itimer_real_fire(struct timer *tm)
 {
     struct thread_group *tg = container_of(tm, struct thread_group, itimer_real);
-    if (tg->itimer_real_interval != 0) {
-        uint64_t now = clock_monotonic();
-        uint64_t next = tm->expires + tg->itimer_real_interval;
-        if (next <= now)
-            next = now + tg->itimer_real_interval;
-        timer_arm(tm, next);
-    }
     signal_send_kernel_group(tg, LX_SIGALRM);
+    if (tg->itimer_real_interval != 0 && !(tg->shared_pending.set & LX_SIGMASK(LX_SIGALRM)))
+        timer_arm(tm, MAX(tm->expires + tg->itimer_real_interval,
+                          clock_monotonic() + ITIMER_IGNORED_MIN));
+}
+
+void itimer_real_taken(struct thread_group *tg)
+{
+    struct timer *tm = &tg->itimer_real;
+    uint64_t now, missed;
+    if (tm->armed || tg->itimer_real_interval == 0)
+        return;
+    now = clock_monotonic();
+    missed = now > tm->expires ? (now - tm->expires) / tg->itimer_real_interval : 0;
+    timer_arm(tm, tm->expires + (missed + 1) * tg->itimer_real_interval);
 }
 
 int thread_group_new(struct thread_group **ret_tg)

@@ -12,8 +12,9 @@ struct usage {
     uint64_t
         touchable;  /* bytes of mappings that guests may have pages in: never mere reservations */
     uint64_t files; /* bytes that memfds hold */
-    uint64_t tasks, mappings;                        /* what the host keeps structures for */
-    uint64_t syscalls, cpu_ns, cpu_system_ns, pids_peak, disk_peak; /* for the report, as of the last look */
+    uint64_t tasks, mappings; /* what the host keeps structures for */
+    uint64_t syscalls, cpu_ns, cpu_system_ns, pids_peak,
+        disk_peak; /* for the report, as of the last look */
     /* written by the monitor */
     uint64_t wake_at;  /* touchable bytes beyond which the monitor wants to look */
     uint32_t sampling; /* it bounds memory itself */

@@ -20,6 +20,6 @@ enum verdict {
 
 /* Ends the run with this verdict at the next safe point; the first one counts. */
 void kernel_end(enum verdict v);
-/* The first process has ended: so has the run, at once or, while the processes that it left behind go
- * on multiplying, a moment later. */
+/* The first process has ended: so has the run, at once or, while the processes that it left behind
+ * go on multiplying, a moment later. */
 void kernel_init_ended(int status);

@@ -242,13 +242,15 @@ static void descriptors(void)
     slurp(path);
     printf("%s", strndup(buf, 7));
     printf("%s", strndup(buf + 7, strcspn(buf + 7, "\n") + 1));
-    int tmp = open("/tmp/procfs-gone", O_RDWR | O_CREAT | O_EXCL, 0600);
-    unlink("/tmp/procfs-gone");
+    char gone[64];
+    snprintf(gone, sizeof(gone), "/tmp/procfs-%d", getpid()); /* several run natively at once */
+    int tmp = open(gone, O_RDWR | O_CREAT | O_EXCL, 0600);
+    unlink(gone);
     (void)!write(tmp, "hidden", 6);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", tmp);
     n = readlink(path, link, sizeof(link) - 1);
     link[n > 0 ? n : 0] = 0;
-    printf("deleted %s\n", link);
+    printf("deleted %d%s\n", strncmp(link, gone, strlen(gone)) == 0, link + strlen(gone));
     int again = open(path, O_RDONLY);
     n = read(again, link, sizeof(link));
     printf("opened again %zd %.6s\n", n, link);

@@ -22,8 +22,9 @@
 
 /* priv of an open file */
 struct gen_text {
-    struct buf text;
+    struct buf text; /* all of it, or (more) the piece at base */
     bool filled;
+    uint64_t base, cursor;
 };
 
 static const struct inode_ops gen_inode_ops, gen_magic_ops;
@@ -304,22 +305,57 @@ static int gen_fill(struct gen_inode *gi, struct gen_text *gt)
     return 0;
 }
 
+static int gen_next_piece(struct gen_inode *gi, struct gen_text *gt)
+{
+    int r;
+
+    gt->base += gt->text.len;
+    buf_reset(&gt->text);
+    if (!gen_alive(gi))
+        return -ESRCH;
+    r = gi->node->more(gi, &gt->text, &gt->cursor);
+    if (r == 0 && buf_error(&gt->text))
+        r = -ENOMEM;
+    if (r < 0)
+        gt->filled = false;
+    return r;
+}
+
+/* Makes the piece that pos lies in. */
+static int gen_fill_to(struct gen_inode *gi, struct gen_text *gt, uint64_t pos)
+{
+    int r = 0;
+
+    if (pos == 0 || !gt->filled || pos < gt->base) {
+        buf_reset(&gt->text);
+        gt->base = gt->cursor = 0;
+        gt->filled = true;
+    }
+    while (r == 0 && pos >= gt->base + gt->text.len && gt->cursor != GEN_END)
+        r = gen_next_piece(gi, gt);
+    return r;
+}
+
 static int64_t gen_read(struct file *f, struct uio *to, uint64_t *pos)
 {
     struct gen_text *gt = f->priv;
+    struct gen_inode *gi = gen_inode_of(f->inode);
+    size_t off;
     int64_t n;
-    int r;
+    int r = 0;
 
-    if (!gen_inode_of(f->inode)->node->show && !gen_inode_of(f->inode)->node->text)
+    if (!gi->node->show && !gi->node->text && !gi->node->more)
         return -EIO;
-    if (*pos == 0 || !gt->filled) {
-        r = gen_fill(gen_inode_of(f->inode), gt);
-        if (r < 0)
-            return r;
-    }
-    if (*pos >= gt->text.len)
+    if (gi->node->more)
+        r = gen_fill_to(gi, gt, *pos);
+    else if (*pos == 0 || !gt->filled)
+        r = gen_fill(gi, gt);
+    if (r < 0)
+        return r;
+    if (*pos < gt->base || *pos - gt->base >= gt->text.len)
         return 0;
-    n = uio_copy_to(to, gt->text.data + *pos, MIN(to->left, gt->text.len - (size_t)*pos));
+    off = (size_t)(*pos - gt->base);
+    n = uio_copy_to(to, gt->text.data + off, MIN(to->left, gt->text.len - off));
     if (n > 0)
         *pos += (uint64_t)n;
     return n;

@@ -2,7 +2,8 @@
 /*
  * Generated file systems (proc, sysfs): a static tree of struct gen_node describes names, modes and
  * functions that fill a struct buf. A text is made when a file is read at position 0 and kept in
- * the open file, so a reader that takes it in pieces sees one state.
+ * the open file, so a reader that takes it in pieces sees one state. What can be long (maps) is
+ * made and kept piece by piece: a guest could make it large and ask for it often.
  *
  * A gen_inode is the priv of an inode. If it belongs to a task, it holds a reference and is valid
  * while the pid table still knows that task under its pid.
@@ -23,6 +24,9 @@ enum gen_flags {
     GEN_ROOT_OWNED = 1u << 2,
 };
 
+#define GEN_PIECE 16384u
+#define GEN_END   UINT64_MAX
+
 /* A dynamic entry of a directory. */
 struct gen_child {
     const struct gen_node *node;
@@ -40,6 +44,9 @@ struct gen_node {
     const char *text;                /* fixed content of a file, or target of a symlink */
     /* Appends the content; 0 or -errno. */
     int (*show)(struct gen_inode *gi, struct buf *out);
+    /* Instead of show, for what can be long: appends items from *cursor on (0: the first) until the
+     * piece has GEN_PIECE bytes or more, and moves *cursor; GEN_END after the last one. */
+    int (*more)(struct gen_inode *gi, struct buf *out, uint64_t *cursor);
     /* text is NUL-terminated; 0 or -errno. */
     int (*store)(struct gen_inode *gi, const char *text, size_t len);
     int (*link)(struct gen_inode *gi, struct buf *out);

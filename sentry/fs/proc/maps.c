@@ -58,15 +58,26 @@ static void put_line(struct buf *out, const struct vma *v)
     (void)buf_putc(out, '\n');
 }
 
-int proc_show_maps(struct gen_inode *gi, struct buf *out)
+/* A piece of maps or smaps: put for the areas from address *cursor on. */
+static int put_areas(struct gen_inode *gi, struct buf *out, uint64_t *cursor,
+                     void (*put)(struct buf *out, const struct vma *v))
 {
     struct mm *mm = proc_mm(gi);
+    struct vma *v = mm ? mm_find_from(mm, *cursor) : NULL;
 
-    for (struct vma *v = mm ? mm_first(mm) : NULL; v; v = vma_next(v)) {
+    for (; v && out->len < GEN_PIECE && buf_error(out) == 0; v = vma_next(v)) {
         if (!vma_hidden(v))
-            put_line(out, v);
+            put(out, v);
+        *cursor = v->end;
     }
+    if (!v)
+        *cursor = GEN_END;
     return 0;
+}
+
+int proc_more_maps(struct gen_inode *gi, struct buf *out, uint64_t *cursor)
+{
+    return put_areas(gi, out, cursor, put_line);
 }
 
 struct usage {
@@ -92,9 +103,24 @@ static void vma_usage(const struct vma *v, struct usage *ret_u)
     *ret_u = u;
 }
 
+/* "%-16s%8llu kB\n" by hand: smaps has two dozen of them for each of up to 65530 areas. */
 static void put_kb(struct buf *out, const char *name, uint64_t bytes)
 {
-    (void)buf_printf(out, "%-16s%8" PRIu64 " kB\n", name, bytes >> 10);
+    char line[48];
+    size_t len = strlen(name), end = 24;
+    uint64_t v = bytes >> 10;
+
+    memset(line, ' ', sizeof(line));
+    memcpy(line, name, MIN(len, (size_t)16));
+    if (v > 99999999) {
+        (void)buf_printf(out, "%-16s%8" PRIu64 " kB\n", name, v);
+        return;
+    }
+    do
+        line[--end] = (char)('0' + v % 10);
+    while ((v /= 10) != 0);
+    memcpy(line + 24, " kB\n", 4);
+    (void)buf_append(out, line, 28);
 }
 
 static void put_usage(struct buf *out, const struct usage *u, bool rollup)
@@ -142,25 +168,23 @@ static void put_vm_flags(struct buf *out, const struct vma *v)
     (void)buf_putc(out, '\n');
 }
 
-int proc_show_smaps(struct gen_inode *gi, struct buf *out)
+static void put_smap(struct buf *out, const struct vma *v)
 {
-    struct mm *mm = proc_mm(gi);
+    struct usage u;
 
-    for (struct vma *v = mm ? mm_first(mm) : NULL; v; v = vma_next(v)) {
-        struct usage u;
+    vma_usage(v, &u);
+    put_line(out, v);
+    put_kb(out, "Size:", u.size);
+    put_kb(out, "KernelPageSize:", 4096);
+    put_kb(out, "MMUPageSize:", 4096);
+    put_usage(out, &u, false);
+    (void)buf_puts(out, "THPeligible:           0\nProtectionKey:         0\n");
+    put_vm_flags(out, v);
+}
 
-        if (vma_hidden(v))
-            continue;
-        vma_usage(v, &u);
-        put_line(out, v);
-        put_kb(out, "Size:", u.size);
-        put_kb(out, "KernelPageSize:", 4096);
-        put_kb(out, "MMUPageSize:", 4096);
-        put_usage(out, &u, false);
-        (void)buf_puts(out, "THPeligible:           0\nProtectionKey:         0\n");
-        put_vm_flags(out, v);
-    }
-    return 0;
+int proc_more_smaps(struct gen_inode *gi, struct buf *out, uint64_t *cursor)
+{
+    return put_areas(gi, out, cursor, put_smap);
 }
 
 int proc_show_smaps_rollup(struct gen_inode *gi, struct buf *out)

@@ -119,9 +119,9 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
     {                                                                             \
         .name = (n), .mode = LX_S_IFREG | 0400, .show = (fn), .flags = GEN_PTRACE \
     }
-#define MAPS(n, fn)                                                               \
-    {                                                                             \
-        .name = (n), .mode = LX_S_IFREG | 0444, .show = (fn), .flags = GEN_PTRACE \
+#define MAPS(n, op, fn)                                                         \
+    {                                                                           \
+        .name = (n), .mode = LX_S_IFREG | 0444, .op = (fn), .flags = GEN_PTRACE \
     }
 #define FIXED(n, s)                                         \
     {                                                       \
@@ -138,33 +138,33 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
     }
 
 /* Common to processes and threads. */
-#define PID_ENTRIES                                                                              \
-    {.name = "fd", .mode = LX_S_IFDIR | 0500, .find = proc_fd_find, .list = proc_fd_list},       \
-        {.name = "fdinfo",                                                                       \
-         .mode = LX_S_IFDIR | 0555,                                                              \
-         .find = proc_fdinfo_find,                                                               \
-         .list = proc_fdinfo_list},                                                              \
-        {.name = "ns", .mode = LX_S_IFDIR | 0511, .children = ns_children},                      \
-        {.name = "net", .mode = LX_S_IFDIR | 0555, .children = proc_net_children},               \
-        OWN("environ", proc_show_environ), OWN("auxv", proc_show_auxv),                          \
-        RO("status", proc_show_status), OWN("personality", proc_show_personality),               \
-        RO("limits", proc_show_limits), RW("comm", proc_show_comm, proc_store_comm),             \
-        RO("cmdline", proc_show_cmdline), RO("stat", proc_show_stat),                            \
-        RO("statm", proc_show_statm), MAPS("maps", proc_show_maps),                              \
-        {.name = "mem", .mode = LX_S_IFREG | 0600, .fops = &proc_mem_ops, .flags = GEN_PTRACE},  \
-        MAGIC("cwd", 1), MAGIC("root", 2), MAGIC("exe", 0), RO("mounts", proc_show_mounts),      \
-        RO("mountinfo", proc_show_mountinfo),                                                    \
-        {.name = "clear_refs", .mode = LX_S_IFREG | 0200, .store = proc_store_nothing},          \
-        MAPS("smaps", proc_show_smaps), MAPS("smaps_rollup", proc_show_smaps_rollup),            \
-        {.name = "attr", .mode = LX_S_IFDIR | 0555, .children = attr_children},                  \
-        RO("wchan", proc_show_wchan), RO("schedstat", proc_show_schedstat),                      \
-        FIXED("cpuset", "/\n"), FIXED("cgroup", "0::/\n"), RO("oom_score", proc_show_oom_score), \
-        RW("oom_score_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                  \
-        RW("oom_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                        \
-        FIXED("loginuid", "4294967295"), FIXED("sessionid", "4294967295"),                       \
-        RW("coredump_filter", proc_show_coredump_filter, proc_store_nothing),                    \
-        OWN("io", proc_show_io), RW("uid_map", proc_show_id_map, NULL),                          \
-        RW("gid_map", proc_show_id_map, NULL), RW("projid_map", proc_show_id_map, NULL),         \
+#define PID_ENTRIES                                                                               \
+    {.name = "fd", .mode = LX_S_IFDIR | 0500, .find = proc_fd_find, .list = proc_fd_list},        \
+        {.name = "fdinfo",                                                                        \
+         .mode = LX_S_IFDIR | 0555,                                                               \
+         .find = proc_fdinfo_find,                                                                \
+         .list = proc_fdinfo_list},                                                               \
+        {.name = "ns", .mode = LX_S_IFDIR | 0511, .children = ns_children},                       \
+        {.name = "net", .mode = LX_S_IFDIR | 0555, .children = proc_net_children},                \
+        OWN("environ", proc_show_environ), OWN("auxv", proc_show_auxv),                           \
+        RO("status", proc_show_status), OWN("personality", proc_show_personality),                \
+        RO("limits", proc_show_limits), RW("comm", proc_show_comm, proc_store_comm),              \
+        RO("cmdline", proc_show_cmdline), RO("stat", proc_show_stat),                             \
+        RO("statm", proc_show_statm), MAPS("maps", more, proc_more_maps),                         \
+        {.name = "mem", .mode = LX_S_IFREG | 0600, .fops = &proc_mem_ops, .flags = GEN_PTRACE},   \
+        MAGIC("cwd", 1), MAGIC("root", 2), MAGIC("exe", 0), RO("mounts", proc_show_mounts),       \
+        RO("mountinfo", proc_show_mountinfo),                                                     \
+        {.name = "clear_refs", .mode = LX_S_IFREG | 0200, .store = proc_store_nothing},           \
+        MAPS("smaps", more, proc_more_smaps), MAPS("smaps_rollup", show, proc_show_smaps_rollup), \
+        {.name = "attr", .mode = LX_S_IFDIR | 0555, .children = attr_children},                   \
+        RO("wchan", proc_show_wchan), RO("schedstat", proc_show_schedstat),                       \
+        FIXED("cpuset", "/\n"), FIXED("cgroup", "0::/\n"), RO("oom_score", proc_show_oom_score),  \
+        RW("oom_score_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                   \
+        RW("oom_adj", proc_show_oom_score_adj, proc_store_oom_score_adj),                         \
+        FIXED("loginuid", "4294967295"), FIXED("sessionid", "4294967295"),                        \
+        RW("coredump_filter", proc_show_coredump_filter, proc_store_nothing),                     \
+        OWN("io", proc_show_io), RW("uid_map", proc_show_id_map, NULL),                           \
+        RW("gid_map", proc_show_id_map, NULL), RW("projid_map", proc_show_id_map, NULL),          \
         RW("setgroups", proc_show_setgroups, NULL), OWN("syscall", proc_show_syscall)
 
 static const struct gen_node attr_children[] = {

@@ -43,8 +43,8 @@ int proc_show_status(struct gen_inode *gi, struct buf *out);
 int proc_show_statm(struct gen_inode *gi, struct buf *out);
 int proc_show_limits(struct gen_inode *gi, struct buf *out);
 /* maps.c */
-int proc_show_maps(struct gen_inode *gi, struct buf *out);
-int proc_show_smaps(struct gen_inode *gi, struct buf *out);
+int proc_more_maps(struct gen_inode *gi, struct buf *out, uint64_t *cursor);
+int proc_more_smaps(struct gen_inode *gi, struct buf *out, uint64_t *cursor);
 int proc_show_smaps_rollup(struct gen_inode *gi, struct buf *out);
 /* mem.c */
 extern const struct file_ops proc_mem_ops;

@@ -109,6 +109,73 @@ TEST(dropped_signals)
     box_end();
 }
 
+/* Timers of a nanosecond cost nothing while their signal waits, and little when it is ignored. */
+TEST(a_waiting_signal_stops_the_timer)
+{
+    struct lx_siginfo info;
+    struct lx_itimerspec its;
+
+    box_begin();
+    box_mask(box.th, ~0ull);
+    ck_assert_int_eq(create(LX_CLOCK_MONOTONIC, LX_SIGEV_SIGNAL, RT, 0), 0);
+    uint64_t id = box_get32(box.th, A);
+    ck_assert_int_eq(settime(id, 0, 1, 1), 0);
+    box_advance(1000);
+    ck_assert_int_eq(timer_next_timeout(), -1);
+    box_advance(1000);
+    ck_assert_int_eq(take(box.task, &info), RT);
+    ck_assert_int_ge(info.si_overrun, 1999);
+    ck_assert_int_ge(timer_next_timeout(), 0);
+    /* Thrown away while it waits: goes on, at a tick's pace. */
+    box_advance(1000);
+    box_action(box.th, RT, LX_SIG_IGN, 0, 0);
+    box_mask(box.th, 0);
+    ck_assert_int_gt(timer_next_timeout(), 1000000);
+    box_advance(NSEC_PER_SEC);
+    ck_assert_int_gt(timer_next_timeout(), 1000000);
+    ck_assert_int_eq(settime(id, 0, 0, 0), 0);
+    /* SIGEV_NONE never fires, and its time is right all the same. */
+    ck_assert_int_eq(create(LX_CLOCK_MONOTONIC, LX_SIGEV_NONE, RT, 0), 0);
+    id = box_get32(box.th, A);
+    ck_assert_int_eq(settime(id, 0, NSEC_PER_SEC, NSEC_PER_SEC), 0);
+    ck_assert_int_eq(timer_next_timeout(), -1);
+    box_advance(5 * NSEC_PER_SEC + NSEC_PER_SEC / 4);
+    ck_assert_int_eq(box_call(box.th, NR_timer_gettime, id, OUT), 0);
+    box_read(box.th, OUT, &its, sizeof(its));
+    ck_assert_int_eq(its.it_value.tv_sec, 0);
+    ck_assert_int_le(its.it_value.tv_nsec, (int64_t)NSEC_PER_SEC / 4 * 3);
+    ck_assert_int_gt(its.it_value.tv_nsec, 0);
+    box_end();
+}
+
+static int64_t setitimer_us(int64_t value, int64_t interval)
+{
+    struct lx_itimerval itv = {{0, interval}, {0, value}};
+
+    box_write(box.th, IT, &itv, sizeof(itv));
+    return box_call(box.th, NR_setitimer, LX_ITIMER_REAL, IT, OUT);
+}
+
+TEST(a_waiting_alarm_stops_the_interval_timer)
+{
+    struct lx_siginfo info;
+
+    box_begin();
+    box_mask(box.th, ~0ull);
+    ck_assert_int_eq(setitimer_us(1, 1), 0);
+    box_advance(100000);
+    ck_assert_int_eq(timer_next_timeout(), -1);
+    ck_assert_int_eq(take(box.task, &info), LX_SIGALRM);
+    ck_assert_int_ge(timer_next_timeout(), 0);
+    box_advance(100000);
+    ck_assert_int_eq(take(box.task, &info), LX_SIGALRM);
+    box_action(box.th, LX_SIGALRM, LX_SIG_IGN, 0, 0);
+    box_mask(box.th, 0);
+    box_advance(100000);
+    ck_assert_int_gt(timer_next_timeout(), 1000000);
+    box_end();
+}
+
 TEST(absolute_and_past)
 {
     struct lx_siginfo info;
@@ -289,6 +356,8 @@ TEST_SUITE(posix_timer)
 {
     TEST_ADD(one_shot_and_periodic);
     TEST_ADD(dropped_signals);
+    TEST_ADD(a_waiting_signal_stops_the_timer);
+    TEST_ADD(a_waiting_alarm_stops_the_interval_timer);
     TEST_ADD(absolute_and_past);
     TEST_ADD(to_a_thread);
     TEST_ADD(create_arguments);
