@@ -66,7 +66,8 @@ static int refuse(const struct error *err)
     return EXIT_CANNOT;
 }
 
-/* bin/escape-suite -> ../escape/attacks and ../../images. */
+/* In a build: bin/escape-suite -> ../escape/attacks and ../../images; installed:
+ * ../lib/sentry/attacks. */
 static void find_places(struct settings *s)
 {
     char self[PATH_MAX] = "", path[PATH_MAX];
@@ -74,6 +75,8 @@ static void find_places(struct settings *s)
     self[n > 0 ? n : 0] = '\0';
     (void)snprintf(s->bin, sizeof(s->bin), "%.511s", dirname(self));
     (void)snprintf(path, sizeof(path), "%s/../escape/attacks", s->bin);
+    if (access(path, X_OK) < 0)
+        (void)snprintf(path, sizeof(path), "%s/../lib/sentry/attacks", s->bin);
     if (s->attacks[0] == '\0')
         (void)snprintf(s->attacks, sizeof(s->attacks), "%.511s", path);
     if (s->images[0] == '\0')
