@@ -162,7 +162,7 @@ static int begin_streams(struct exec *e, struct error *err)
     for (int i = 0; i < 3; i++)
         e->stdio[i] = i;
     if (e->ex.terminal) {
-        int slave;
+        int slave = -1;
         r = open_pty(&e->master, &slave);
         if (r < 0)
             return error_errno(err, -r, "--tty: a terminal for the sandbox");
@@ -277,7 +277,7 @@ static int exit_code(int status)
 static int run(struct exec *e, struct error *err)
 {
     int32_t pid;
-    int status, code;
+    int status = 0, code;
 
     if (entry_connect(e->id, &e->sock, err) < 0 || begin_streams(e, err) < 0)
         return EXIT_START;

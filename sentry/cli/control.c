@@ -98,7 +98,7 @@ static int receive_reply_fd(int sock, struct control_reply *rp, int *ret_fd, str
         return gone(err);
     if (n < 0)
         return error_errno(err, (int)-n, "the sandbox's answer");
-    if (nfds == 1)
+    if (nfds == 1 && ret_fd != NULL)
         *ret_fd = fd;
     if (n != (int64_t)sizeof(*rp) || rp->magic != CONTROL_MAGIC)
         return error_set(err, EPROTO, "the sandbox's answer makes no sense");
@@ -163,7 +163,7 @@ int control_exec(int sock, const struct control_exec *ex, const int stdio[3], in
 {
     struct control_request rq = {.magic = CONTROL_MAGIC, .op = CONTROL_EXEC};
     struct control_reply rp;
-    int blob;
+    int blob = -1;
 
     *ret_exit_code = EXIT_OTHER;
     int r = blob_fd(ex, &blob, err);

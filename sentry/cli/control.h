@@ -174,8 +174,8 @@ struct control_server {
     struct tty_master *console; /* of the first process, or NULL */
     bool (*start)(void);        /* CONTROL_START; false: not held */
 };
-/* Nothing is done without a listen_fd. config is copied, what it points to lives on. */
-int control_server_begin(const struct control_server *config, struct error *err) MUST_CHECK;
+/* Nothing is done without a listen_fd. cfg is copied, what it points to lives on. */
+int control_server_begin(const struct control_server *cfg, struct error *err) MUST_CHECK;
 void control_server_console_gone(void);
 /* Init has ended, and with it all others: tells everybody who waits. */
 void control_server_end(void);

@@ -184,7 +184,7 @@ int entry_connect(const char *id, int *ret_sock, struct error *err)
 {
     char root[STATE_PATH_MAX];
     struct error e;
-    int dir;
+    int dir = -1;
 
     error_init(&e);
     int r = state_default_root(root, sizeof(root), err);

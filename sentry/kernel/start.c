@@ -308,7 +308,7 @@ static void take_console(const struct task *t, const struct kernel_start *start)
 
 int kernel_start_init(const struct kernel_start *start, bool *ret_exec, struct error *err)
 {
-    struct task *t;
+    struct task *t = NULL;
 
     *ret_exec = false;
     int r = process_make(start, &t, err);
@@ -344,7 +344,7 @@ bool kernel_release_init(void)
 int kernel_exec_process(const struct kernel_start *start, struct thread_group **ret_tg,
                         bool *ret_exec, struct error *err)
 {
-    struct task *t;
+    struct task *t = NULL;
 
     *ret_exec = false;
     int r = process_make(start, &t, err);
