@@ -48,8 +48,8 @@ __attribute__((unused)) static long fact_number(const char *key, long otherwise)
  * kernel: there an empty network namespace is as good as no network. */
 __attribute__((unused)) static bool own_kernel(void)
 {
-    const char *runtime = fact("runtime");
-    return !runtime || strcmp(runtime, "sentry") == 0;
+    const char *kernel = fact("kernel");
+    return !kernel || strcmp(kernel, "own") == 0;
 }
 
 /* "EPERM"; "0" for no error. Takes errno or -errno. */

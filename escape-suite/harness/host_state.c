@@ -214,6 +214,15 @@ static bool not_ours(const char *key, const struct host_marks *marks)
     return text != NULL && len > 0;
 }
 
+/* Something may go by itself: another run's cgroup; a mount whose place somebody has removed. */
+static bool may_go(const char *key)
+{
+    char place[1024];
+    if (strncmp(key, "cgroup ", 7) == 0)
+        return true;
+    return sscanf(key, "mount %*s %*s %*s %*s %1023s", place) == 1 && access(place, F_OK) < 0;
+}
+
 size_t host_state_diff(const struct host_state *before, const struct host_state *after,
                        const struct host_marks *marks, struct findings *f)
 {
@@ -230,8 +239,7 @@ size_t host_state_diff(const struct host_state *before, const struct host_state 
             findings_add(f, "host: %s %.200s", old == NULL ? "new:" : "changed:", key);
     }
     json_object_foreach (before->items, key, value) {
-        /* An old cgroup may go: another run's. */
-        if (json_object_get(after->items, key) != NULL || strncmp(key, "cgroup ", 7) == 0)
+        if (json_object_get(after->items, key) != NULL || may_go(key))
             continue;
         n++;
         if (f != NULL)

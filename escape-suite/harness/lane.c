@@ -56,6 +56,7 @@ static void add_facts(const struct lane *l, const struct attack *a, struct args 
 {
     const struct canaries *c = &l->canaries;
     args_addf(argv, "runtime=%s", runtime_kind_name(l->s->runtime.kind));
+    args_addf(argv, "kernel=%s", l->s->runtime.own_kernel ? "own" : "host");
     args_addf(argv, "host_file=%s", c->file);
     args_addf(argv, "host_dir=%s", c->dir);
     args_addf(argv, "run_dir=%s", l->s->scratch);
@@ -346,7 +347,8 @@ static const char *obstacle(const struct lane *l, const struct attack *a, enum o
     char needs[128], *save = NULL;
     enum runtime_kind kind = l->s->runtime.kind;
     *ret = OUTCOME_NOT_APPLICABLE;
-    if ((word_in(a->needs, ' ', "sentry") && kind != RUNTIME_SENTRY) ||
+    bool ours = kind == RUNTIME_SENTRY || (l->s->runtime.own_shim && !a->host_side);
+    if ((word_in(a->needs, ' ', "sentry") && !ours) ||
         (word_in(a->needs, ' ', "oci") && kind != RUNTIME_OCI))
         return "about another kind of runtime";
     *ret = OUTCOME_NOT_JUDGED;

@@ -67,6 +67,7 @@ int runtime_find(struct runtime *r, const char *name, const char *bin, struct er
     if (r->kind != RUNTIME_OCI && strcmp(base, "bwrap") == 0)
         r->kind = RUNTIME_BWRAP;
     r->own_shim = r->kind == RUNTIME_OCI && strcmp(base, "runsc-shim") == 0;
+    r->own_kernel = r->kind == RUNTIME_SENTRY || strncmp(base, "runsc", 5) == 0;
     if (find_program(word, bin, r->path, sizeof(r->path)) < 0)
         return error_set(err, ENOENT, "--runtime '%s': there is no %s", name, word);
     args_add(&r->command, r->path);

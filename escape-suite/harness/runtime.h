@@ -23,6 +23,7 @@ struct runtime {
     char path[512];      /* of the program */
     char version[160];   /* what it says of itself */
     bool own_shim;       /* runsc-shim: mounts into an image need no directory there */
+    bool own_kernel;     /* the host's kernel is not the guest's: stricter promises */
 };
 
 /* What is to be run, once. Strings are borrowed. */

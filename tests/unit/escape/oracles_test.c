@@ -100,14 +100,15 @@ TEST(host_states_differ)
     struct host_state a = {json_object(), 0}, b = {json_object(), 0};
     struct host_marks marks = {77, "suite-1-2"};
     findings.n = 0;
-    (void)json_object_set_new(a.items, "mount x", json_string(""));
+    (void)json_object_set_new(a.items, "mount 1 2 0:3 / / rw", json_string(""));
+    (void)json_object_set_new(a.items, "mount 1 2 0:3 / /no/such/place rw", json_string(""));
     (void)json_object_set_new(a.items, "setting y", json_string("1"));
-    (void)json_object_set_new(b.items, "mount x", json_string(""));
+    (void)json_object_set_new(b.items, "mount 1 2 0:3 / / rw", json_string(""));
     (void)json_object_set_new(b.items, "setting y", json_string("1"));
     ck_assert_uint_eq(host_state_diff(&a, &b, &marks, &findings), 0);
     (void)json_object_set_new(b.items, "setting y", json_string("2"));
     (void)json_object_set_new(b.items, "shared memory 5", json_string(""));
-    (void)json_object_del(b.items, "mount x");
+    (void)json_object_del(b.items, "mount 1 2 0:3 / / rw");
     b.clock_ms = 60000;
     ck_assert_uint_eq(host_state_diff(&a, &b, &marks, &findings), 4);
     ck_assert_uint_eq(findings.n, 4);
