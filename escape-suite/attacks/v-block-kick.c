@@ -1,4 +1,4 @@
-/* tries: sixteen processes that block the supervisor's reserved signal by a forged frame and
+/* tries: twelve processes that block the supervisor's reserved signal by a forged frame and
    compute on, or need memory at once, so that the supervisor has to wait for each of them */
 /* must fail because: the wait is bounded by the CPU time that the hostile thread uses up meanwhile;
    then its process ends */
@@ -11,7 +11,7 @@
 #include "stub.h"
 
 enum {
-    PROCESSES = 16
+    PROCESSES = 12
 };
 
 static char stack[65536];
@@ -94,7 +94,7 @@ static int twin(void)
     for (int i = 0; i < PROCESSES; i++)
         if (wait(NULL) < 0)
             return broken("wait: %s", err_name(errno));
-    return works("sixteen computing processes ended after %ld ms", now_ms() - start);
+    return works("twelve computing processes ended after %ld ms", now_ms() - start);
 }
 
 int main(int argc, char **argv)

@@ -103,18 +103,20 @@ static int attack(void)
     pipe(pipes);
     signal(SIGVTALRM, SIG_IGN);
     ep = epoll_create1(0);
-    pthread_create(&t, NULL, rewrite, NULL);
     for (int how = 0; how < 7; how++) {
         prepare(how);
+        memcpy(shared, one, sizeof(one));
+        stop = 0;
+        pthread_create(&t, NULL, rewrite, NULL);
         fd = how == 5 ? open("/tmp/lock", O_RDWR | O_CREAT, 0644) : pipes[0];
         sock = pair[0];
         for (long end = now_ms() + 250; now_ms() < end; n++)
             hits += once(how);
+        stop = 1;
+        pthread_join(t, NULL);
     }
-    stop = 1;
     if (hits)
         return escaped("%d of %d calls used what was never checked", hits, n);
-    pthread_join(t, NULL);
     return contained("%d calls, each used what it had checked", n);
 }
 

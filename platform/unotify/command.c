@@ -20,9 +20,10 @@ enum {
     MAX_CHAIN = 32
 };
 #define COMMAND_PATIENCE_NS  10000000000ll
-#define BORROW_TICK_NS       20000000
-#define BORROW_CPU_NS        200000000ull
+#define BORROW_TICK_NS       5000000
+#define BORROW_CPU_NS        20000000ull
 #define BORROW_CPU_THREAD_NS 10000000ull
+#define BORROW_CPU_MAX_NS    1000000000ull
 
 /* xorshift128+ over a seed of the host: the token only has to be unknown in advance. */
 uint64_t token_new(struct plat *p)
@@ -161,16 +162,19 @@ int stub_clone(struct plat_thread *th, const struct host_call *call,
     return -EIO;
 }
 
-/* A kicked thread needs next to no time of its own to come. CPU time that its process uses up
- * meanwhile means that it has blocked the kick; wall time may pass on a busy or frozen host. */
+/*
+ * A kicked thread needs next to no time of its own to come. CPU time that its process uses up
+ * meanwhile, beyond a turn for each of its other threads, means that it has blocked the kick; wall
+ * time may pass on a busy or frozen host.
+ */
 static uint64_t borrow_budget(struct plat_thread *th)
 {
-    uint64_t budget = BORROW_CPU_NS;
+    uint64_t budget = th->host == HOST_GATE ? BORROW_CPU_NS : BORROW_CPU_MAX_NS;
     struct plat_thread *sibling;
 
     list_for_each_entry (sibling, &th->proc->threads, link)
         budget += BORROW_CPU_THREAD_NS;
-    return unotify_process_cputime(th) + budget;
+    return unotify_process_cputime(th) + MIN(budget, (uint64_t)BORROW_CPU_MAX_NS);
 }
 
 int thread_borrow(struct plat_thread *th)
