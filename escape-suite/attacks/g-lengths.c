@@ -16,7 +16,7 @@ static int attack(void)
     if (gofer_tree())
         return cannot("no tree, or no BIN");
     for (int type = 0; type < 14; type++) {
-        for (int i = 0; i < 11; i++) {
+        for (int i = type % 2; i < 11; i += 2) {
             static const size_t bodies[] = {0, 1, 7, 8, 12, 65520, 65521, 70000};
             if (gofer_start())
                 return cannot("the server does not start: %s", err_name(errno));

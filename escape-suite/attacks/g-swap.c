@@ -4,6 +4,8 @@
  * handed out */
 /* an escape would: win the race and hand out a file outside of the image */
 /* source: ATTACKS.md G1 I1; CVE-2024-21626 family */
+#include <sys/prctl.h>
+
 #include "gofer.h"
 
 static void swap(void)
@@ -12,7 +14,8 @@ static void swap(void)
     snprintf(dir, sizeof(dir), "%s/dir", tree);
     snprintf(aside, sizeof(aside), "%s/aside", tree);
     snprintf(file, sizeof(file), "%s/secret", dir);
-    for (unsigned i = 0;; i++) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (unsigned i = 0; getppid() != 1; i++) {
         rename(dir, aside);
         symlink("../outside", dir);
         unlink(dir);
@@ -35,7 +38,7 @@ static int attack(void)
     pid_t pid = fork();
     if (pid == 0)
         swap();
-    for (int i = 0; i < 20 && rounds >= 0; i++) {
+    for (int i = 0; i < 8 && rounds >= 0; i++) {
         if (gofer_start() || gofer_hello() != 0)
             return cannot("the server does not start");
         for (int k = 0; k < 3000; k++) {

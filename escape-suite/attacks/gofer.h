@@ -180,9 +180,9 @@ __attribute__((unused)) static int gofer_walk(uint32_t node, const char *name, s
     memcpy(body + 8, &n, 2);
     memcpy(body + 10, name, len);
     int r = gofer_ask(WALK, body, 10 + len);
-    if (r == 0 && reply_size >= 28) {
+    if (r == 0 && reply_size >= 24) {
         memcpy(words, reply + 16, 8);
-        if (ret_node)
+        if (ret_node && words[0] > 0 && reply_size >= 32)
             memcpy(ret_node, reply + 24, 4);
         r = words[1];
     }
