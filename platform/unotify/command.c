@@ -129,6 +129,7 @@ int stub_clone_start(struct plat_thread *th, const struct host_call *call, struc
 
     *run = (struct stub_run){.calls = call, .n = 1, .token = token_new(p)};
     *child = (struct pending_child){.token = run->token, .parent = th};
+    list_init(&child->link);
     err = (int)run_start(th, run);
     if (!err)
         list_add_tail(&p->children, &child->link);

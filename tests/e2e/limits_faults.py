@@ -66,8 +66,8 @@ def one(rng, n):
     report = f"{WORK}/report"
     if os.path.exists(report):
         os.unlink(report)
-    victim = rng.choice(["monitor", "sentry", "sentry-gofer", "guest"])
-    process = subprocess.Popen([SENTRY, "run", "--timeout", "60s", "--cgroup", rng.choice(["auto", "auto", "none"]),
+    victim = rng.choice(["monitor", "sentry", "sentry-gofer", "guest", "zygote"])
+    process = subprocess.Popen([SENTRY, "run", "--timeout", "20s", "--cgroup", rng.choice(["auto", "auto", "none"]),
                                 "--report", report, IMAGE, "--", "sh", "-c", rng.choice(BUSY)],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                preexec_fn=os.setpgrp)
@@ -76,8 +76,10 @@ def one(rng, n):
     if victim == "monitor":
         targets = [group]
     else:
-        name = {"guest": None}.get(victim, victim)
+        name = {"guest": None, "zygote": None}.get(victim, victim)
         targets = [p for p, comm in members(group) if p != group and (comm == name or (name is None and "sentry" not in comm))]
+        # The zygote is the first process of the guests: with it they all end.
+        targets = sorted(targets)[:1] if victim == "zygote" else targets
     target = rng.choice(targets) if targets else group
     try:
         os.kill(target, signal.SIGKILL)
@@ -103,7 +105,12 @@ def one(rng, n):
         fail(what, "cgroups left:", left)
     if os.path.exists(report):
         with open(report, encoding="utf-8") as f:
-            verdict = json.load(f)["verdict"]
+            report_of_run = json.load(f)
+        verdict = report_of_run["verdict"]
+        if victim != "sentry" and "the sentry was killed" in report_of_run["message"]:
+            fail(what, report_of_run["message"])
+        if victim == "zygote" and target != group and verdict not in ("internal-error", "start-failed", "signal"):
+            fail(what, "verdict", verdict)
         if victim in ("sentry", "sentry-gofer") and target != group and verdict not in ("internal-error", "start-failed"):
             fail(what, "verdict", verdict)
     elif status != -signal.SIGKILL:
