@@ -122,7 +122,7 @@ static int parse(struct exec *e, int argc, char **argv, struct error *err)
         e->nenv++;
     }
     e->ex.env = e->env;
-    e->ex.inherit_env = true;
+    e->ex.inherit = true;
     return 0;
 }
 

@@ -109,7 +109,7 @@ struct control_exec {
     const char *const *env;  /* NULL-terminated; may be NULL */
     const char *cwd;         /* NULL: the first process's */
     const char *user;        /* NULL with !process.ids_given: the first process's */
-    bool inherit_env;        /* env is added to what the first process was given */
+    bool inherit;  /* env is added to the first process's; what `process` leaves open is as there */
     bool terminal; /* a terminal of its own, joined to stdin and stdout (raw on the host) */
     uint16_t rows, cols;
     struct boot_process process;

@@ -21,7 +21,7 @@ enum {
 enum blob_flags {
     BLOB_CWD = 1,
     BLOB_USER = 2,
-    BLOB_INHERIT_ENV = 4,
+    BLOB_INHERIT = 4,
     BLOB_TERMINAL = 8,
     BLOB_FLAGS = 15
 };
@@ -80,7 +80,7 @@ int control_exec_pack(const struct control_exec *ex, struct buf *out)
     struct blob_head h = {
         .magic = CONTROL_MAGIC,
         .flags = (ex->cwd != NULL ? BLOB_CWD : 0) | (ex->user != NULL ? BLOB_USER : 0) |
-                 (ex->inherit_env ? BLOB_INHERIT_ENV : 0) | (ex->terminal ? BLOB_TERMINAL : 0),
+                 (ex->inherit ? BLOB_INHERIT : 0) | (ex->terminal ? BLOB_TERMINAL : 0),
         .nargs = count(ex->argv),
         .nenv = count(ex->env),
         .rows = ex->rows,
@@ -186,7 +186,7 @@ int control_exec_parse(const void *blob, size_t len, struct control_exec_parsed 
     if (!head_valid(&h))
         return -EBADMSG;
     struct reader r = {(const char *)blob + sizeof(h), len - sizeof(h)};
-    p.ex.inherit_env = (h.flags & BLOB_INHERIT_ENV) != 0;
+    p.ex.inherit = (h.flags & BLOB_INHERIT) != 0;
     p.ex.terminal = (h.flags & BLOB_TERMINAL) != 0;
     p.ex.rows = (uint16_t)h.rows;
     p.ex.cols = (uint16_t)h.cols;

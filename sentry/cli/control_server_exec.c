@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include <sys/stat.h>
 
@@ -111,6 +112,33 @@ static int exec_exit_code(bool exec_failed, int r)
     return r == -ENOENT ? EXIT_NOTFOUND : EXIT_NOEXEC;
 }
 
+/* What the request does not say is as for the first process. */
+static void inherit(struct boot_process *p, const struct boot_process *first)
+{
+    if (!p->caps_given && first->caps_given) {
+        p->caps_given = true;
+        p->cap_bounding = first->cap_bounding;
+        p->cap_effective = first->cap_effective;
+        p->cap_inheritable = first->cap_inheritable;
+        p->cap_permitted = first->cap_permitted;
+        p->cap_ambient = first->cap_ambient;
+    }
+    if (p->rlimits_given == 0) {
+        p->rlimits_given = first->rlimits_given;
+        memcpy(p->rlimit, first->rlimit, sizeof(p->rlimit));
+    }
+    if (!p->umask_given) {
+        p->umask_given = first->umask_given;
+        p->umask = first->umask;
+    }
+    if (!p->oom_given) {
+        p->oom_given = first->oom_given;
+        p->oom_score_adj = first->oom_score_adj;
+    }
+    p->no_new_privs |= first->no_new_privs;
+    p->find_home |= first->find_home;
+}
+
 /* fds: the three streams, then nmore to be passed on; -1 once they are used. */
 static int exec_process(struct conn *c, const struct control_exec *ex, int *fds, size_t nmore,
                         int *ret_exit_code, struct error *err)
@@ -118,18 +146,21 @@ static int exec_process(struct conn *c, const struct control_exec *ex, int *fds,
     const struct boot *b = control_config.boot;
     struct thread_group *tg = NULL;
     struct process p;
+    struct boot_process rights = ex->process;
     bool exec_failed = false;
     struct process_words w = {
         .argv = ex->argv,
         .env = ex->env,
-        .base_env = ex->inherit_env ? (const char *const *)b->env : NULL,
+        .base_env = ex->inherit ? (const char *const *)b->env : NULL,
         .cwd = ex->cwd != NULL ? ex->cwd : b->cwd,
         .user = ex->user,
-        .process = &ex->process,
+        .process = &rights,
         .default_ids = control_config.ids,
     };
 
     *ret_exit_code = EXIT_OTHER;
+    if (ex->inherit)
+        inherit(&rights, &b->process);
     int r = process_describe(&w, &p, err);
     if (r == 0)
         r = give_stdio(c, ex, fds, &p.start, err);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # timeout: 300
 # A running sandbox from outside: exec, ps, kill, list, pause, stats; as root and as an ordinary user.
+# shellcheck disable=SC2016
 source "$(dirname "$0")/lib.sh"
 
 # as COMMAND...: as the user under test.
@@ -15,7 +16,7 @@ as() {
 # up NAME [OPTIONS...] -- COMMAND: a sandbox in the background that says `up` once it is ready.
 # Its pid is in $monitor.
 up() {
-    local name=$1 line
+    local name=$1 line i
     shift
     mkfifo "$work/fifo.$name"
     if [ "$who" = root ]; then
@@ -27,6 +28,13 @@ up() {
     monitor=$!
     read -r line <"$work/fifo.$name"
     [ "$line" = up ] || { echo "FAIL $name did not start"; cat "$work/err.$name"; exit 1; }
+    # Written by the monitor while the program runs already.
+    for ((i = 0; i < 1000; i++)); do
+        [ -e "$state/$name/state.json" ] && return
+        read -r -t 0.01 <> <(:) || :
+    done
+    echo "FAIL $name is not in the state directory"
+    exit 1
 }
 
 # cmd NAME STATUS OUTPUT ARGS...: sentry ARGS ends with STATUS and prints OUTPUT.
@@ -173,9 +181,37 @@ pause_tests() {
     cmd_says "resumed already" 125 "not paused" resume "$n-p"
     cmd "goes on" 0 "yes" exec "$n-p" -- sh -c 'i=$(cat /tmp/i); while [ "$(cat /tmp/i)" = "$i" ]; do :; done; echo yes'
     cmd "pause again" 0 "" pause "$n-p"
+    local box child
+    box=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sentry"])' "$state/$n-p/state.json")
     cmd "kill while paused" 0 "" kill -s KILL "$n-p"
     wait "$monitor"
     check "$who: ended" 137 $?
+    check "$who: nothing of it is left" no "$([ -d "/proc/$box" ] && echo yes || echo no)"
+    # A paused one dies with its monitor too.
+    up "$n-q" "$bb" -- sh -c 'echo up; while :; do :; done'
+    box=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["sentry"])' "$state/$n-q/state.json")
+    child=$(cat "/proc/$box/task/$box/children")
+    cmd "pause a busy one" 0 "" pause "$n-q"
+    kill -KILL "$monitor"
+    wait "$monitor" 2>/dev/null
+    # shellcheck disable=SC2086
+    gone "$box" $child
+    check "$who: a paused one dies with its monitor" 0 $?
+}
+
+# gone PID...: within a second.
+gone() {
+    local i pid left
+    for ((i = 0; i < 100; i++)); do
+        left=""
+        for pid in "$@"; do
+            [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null && left="$left $pid"
+        done
+        [ -z "$left" ] && return 0
+        read -r -t 0.01 <> <(:) || :
+    done
+    echo "     still there:$left"
+    return 1
 }
 
 race_tests() {

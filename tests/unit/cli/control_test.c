@@ -17,7 +17,7 @@ static struct control_exec sample(void)
         .env = env_,
         .cwd = "/dir",
         .user = "somebody",
-        .inherit_env = true,
+        .inherit = true,
         .terminal = true,
         .rows = 24,
         .cols = 65535,
@@ -66,7 +66,7 @@ TEST(round_trip)
     same_strings(ex.env, p.ex.env);
     ck_assert_str_eq(p.ex.cwd, "/dir");
     ck_assert_str_eq(p.ex.user, "somebody");
-    ck_assert(p.ex.inherit_env && p.ex.terminal);
+    ck_assert(p.ex.inherit && p.ex.terminal);
     ck_assert_uint_eq(p.ex.rows, 24);
     ck_assert_uint_eq(p.ex.cols, 65535);
     const struct boot_process *x = &ex.process, *y = &p.ex.process;

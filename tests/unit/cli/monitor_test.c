@@ -88,6 +88,13 @@ static void make_boot(struct boot *b, const char *script)
     b->image_fd = t.image_fd;
     b->limits.cgroup = CGROUP_OFF;
     ck_assert_int_eq(boot_set_argv(b, argv, &t.err), 0);
+    char at[] = "/proc";
+    const struct boot_mount m = {.type = BOOT_MOUNT_PROC, .fd = -1, .guest = at};
+    ck_assert_int_eq(boot_add_mount(b, &m, &t.err), 0);
+    b->process.ids_given = true; /* root */
+    b->process.caps_given = true;
+    b->process.cap_bounding = b->process.cap_permitted = b->process.cap_effective = 0x23;
+    b->process.no_new_privs = true;
     ck_assert_int_eq(control_listen(t.dir_fd, &b->listen_fd, &t.err), 0);
 }
 
@@ -198,6 +205,30 @@ static void pass_on(void)
     (void)close(null);
 }
 
+static int run_as(const char *script, bool inherit)
+{
+    const char *const argv[] = {"/busybox", "sh", "-c", script, NULL};
+    struct control_exec ex = {.argv = argv, .inherit = inherit, .process.ids_given = !inherit};
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), sock = dial(), status, code;
+    const int stdio[3] = {null, null, null};
+    int32_t pid;
+    ck_assert_msg(control_exec(sock, &ex, stdio, &pid, &code, &t.err) == 0, "%s", t.err.text);
+    ck_assert_int_eq(control_wait_exit(sock, &status, &t.err), 0);
+    (void)close(sock);
+    (void)close(null);
+    return status;
+}
+
+/* What a request leaves open is as for the first process, if it says so. */
+static void inherit(void)
+{
+    const char *grep = "/busybox grep -q 'CapBnd:.0000000000000023' /proc/self/status && "
+                       "/busybox grep -q 'CapEff:.0000000000000023' /proc/self/status && "
+                       "/busybox grep -q 'NoNewPrivs:.1' /proc/self/status";
+    ck_assert_int_eq(run_as(grep, true), 0);
+    ck_assert_int_eq(run_as(grep, false), 1 << 8);
+}
+
 TEST(held_until_started)
 {
     struct control_stats st;
@@ -222,6 +253,7 @@ TEST(held_until_started)
     ck_assert_int_eq(heard(t.said), 's');
     ck_assert_int_eq(heard(t.out), 'u');
     pass_on();
+    inherit();
     ck_assert_int_eq(control_start(sock, &t.err), -EINVAL);
     int waiter = dial();
     ck_assert_int_eq(control_wait(waiter, 0, &t.err), 0);
