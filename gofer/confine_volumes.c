@@ -186,6 +186,7 @@ int confine_volumes(struct confinement *c, const struct volume_source *roots, ui
         return rc;
     uint64_t keep = CAPS_READ | (writable ? CAPS_WRITE : 0);
     c->reads_all = drop_privilege(c->id, keep) & CAPS_READ;
+    c->id = geteuid();
     rc = drop_process(err);
     if (rc == 0)
         rc = confine_check_keeper(c, err);

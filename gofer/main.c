@@ -170,6 +170,7 @@ static int serve_volumes(struct options *o, struct confinement *c, const struct 
         return fail(err, EXIT_SETUP);
     }
     server->volumes.squash = c->single_id;
+    server->volumes.uid = c->id;
     return ended(volume_server_run(server, port));
 }
 

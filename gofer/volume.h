@@ -52,6 +52,7 @@ struct volumes {
      * roots are directories only. Borrowed. */
     int top;
     bool squash;
+    uint32_t uid; /* the server's own; set by whoever made it, as squash */
     struct hash_table by_file;
     struct volume_stream stream; /* the directory that was listed last */
 };

@@ -374,5 +374,9 @@ int volume_client_sync(struct volume_client *c, uint32_t dir)
     struct gofer_out out = gofer_request(&c->link, VOLUME_SYNC);
     struct gofer_node_req req = {.node = dir};
     gofer_put(&out, &req, sizeof(req));
-    return call_plain(c, &out);
+    /* However long the host's disk takes. */
+    c->link.port.timeout_ms = 0;
+    int rc = call_plain(c, &out);
+    c->link.port.timeout_ms = GOFER_TIMEOUT_MS;
+    return rc;
 }

@@ -113,7 +113,12 @@ int volume_create(struct volumes *v, struct vnode *dir, const char *name,
     rc = volume_lookup(v, dir, name, &n, ret_attr);
     if (rc == 0 && ((req->mode ^ ret_attr->mode) & S_IFMT))
         rc = -ESTALE; /* the host has put something else there; that stays */
-    if (rc == 0) {
+    /*
+     * Only what belongs to the server itself was made by it: the host could have put a file of its
+     * own there meanwhile, which must not be given away. File systems with fixed owners have it
+     * their way.
+     */
+    if (rc == 0 && ret_attr->uid == v->uid) {
         struct volume_place p = {dir, n, name};
         rc = dress(v, &p, req);
         if (rc < 0)

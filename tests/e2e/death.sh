@@ -1,5 +1,5 @@
 #!/bin/bash
-# Whoever of monitor, sentry and gofer is killed: within a second no process of the run is left.
+# Whoever of monitor, sentry, gofer and volume server is killed: within a second no process of the run is left.
 source "$(dirname "$0")/lib.sh"
 
 # All descendants of a pid.
@@ -28,9 +28,10 @@ wait_gone() {
     return 1
 }
 
-for victim in monitor sentry gofer; do
+mkdir "$work/volume"
+for victim in monitor sentry gofer volumes; do
     mkfifo "$work/out.$victim"
-    "$sentry" run "$bb" -- sh -c 'sleep 1000 & sleep 1000 & while :; do :; done & echo up; wait' \
+    "$sentry" run --volume "$work/volume:/mnt:ro" "$bb" -- sh -c 'sleep 1000 & sleep 1000 & while :; do :; done & echo up; wait' \
         >"$work/out.$victim" 2>/dev/null </dev/null &
     monitor=$!
     read -r line <"$work/out.$victim"
@@ -38,7 +39,11 @@ for victim in monitor sentry gofer; do
     mapfile -t pids < <(tree "$monitor")
     case $victim in
     monitor) target=$monitor ;;
-    gofer) target=$(for p in "${pids[@]}"; do grep -qx sentry-gofer "/proc/$p/comm" && echo "$p"; done | head -1) ;;
+    gofer | volumes)
+        mapfile -t servers < <(for p in "${pids[@]}"; do grep -qx sentry-gofer "/proc/$p/comm" && echo "$p"; done)
+        target=${servers[0]}
+        [ "$victim" = gofer ] || target=${servers[-1]}
+        ;;
     sentry) target=$(for p in $(cat /proc/"$monitor"/task/*/children); do grep -qx sentry "/proc/$p/comm" && echo "$p"; done | head -1) ;;
     esac
     kill -KILL "$target"

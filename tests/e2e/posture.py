@@ -173,7 +173,7 @@ def find(monitor):
 
 
 def start(sentry, image, user):
-    command = [sentry, "run", image, "--", "sh", "-c", "sleep 30 & sleep 30"]
+    command = [sentry, "run", "--volume", image + ":/mnt:ro", image, "--", "sh", "-c", "sleep 30 & sleep 30"]
     if user is not None:
         command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] + command
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

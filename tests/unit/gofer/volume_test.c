@@ -62,6 +62,7 @@ static void vol_serve(struct vol *v, bool writable, int ret_ends[2])
         (void)umask(0);
         if (volume_server_new(roots, ROOTS, top, NODES, &server) < 0)
             _exit(1);
+        server->volumes.uid = geteuid();
         int rc = volume_server_run(server, &(struct gofer_port){.sock = ret_ends[1]});
         bool good = volumes_check(&server->volumes);
         volume_server_free(server);
