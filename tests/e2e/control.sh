@@ -28,9 +28,11 @@ up() {
     monitor=$!
     read -r line <"$work/fifo.$name"
     [ "$line" = up ] || { echo "FAIL $name did not start"; cat "$work/err.$name"; exit 1; }
-    # Written by the monitor while the program runs already.
+    # Written by the monitor while the program runs already, or has ended.
     for ((i = 0; i < 1000; i++)); do
-        [ -e "$state/$name/state.json" ] && return
+        if [ -e "$state/$name/state.json" ] || [ ! -e "$state/$name" ]; then
+            return
+        fi
         read -r -t 0.01 <> <(:) || :
     done
     echo "FAIL $name is not in the state directory"
