@@ -261,11 +261,13 @@ int oci_cgroup_make(struct oci_cgroup *cg, const struct oci_resources *res, stru
     return 0;
 }
 
+/* A process that enters by itself through v1's `tasks` waits for nobody; through `cgroup.procs` it
+ * would wait for a grace period of the host, some milliseconds. */
 void oci_cgroup_enter(const struct oci_cgroup *cg)
 {
     for (size_t c = 0; c < CG_CONTROLLERS; c++) {
         if (cg->dir[c][0] != '\0' && !(cg->v2 && c > 0))
-            (void)!cgroup_file_write(cg->dir[c], "cgroup.procs", "0");
+            (void)!cgroup_file_write(cg->dir[c], cg->v2 ? "cgroup.procs" : "tasks", "0");
     }
 }
 

@@ -14,7 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +30,7 @@
 #include "lib/buf.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/log.h"
 #include "runsc-shim/console.h"
 #include "runsc-shim/container.h"
 #include "runsc-shim/hooks.h"
@@ -90,9 +91,28 @@ static int monitor_made(void *ctx, pid_t sentry, pid_t gofer, struct error *err)
     return 0;
 }
 
+/*
+ * Engines take the mount namespace of the pid that they are given for the container's: `podman cp`
+ * enters it and writes to a path of the guest's there. In ours that would be a path of the host, so
+ * the monitor moves to the sentry's, whose root is empty and read-only. It opens no file any more.
+ */
+static void leave_mounts(pid_t sentry)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)sentry);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || setns(fd, CLONE_NEWNS) < 0)
+        LOG_D(CH_CLI, "the monitor stays in its mount namespace: %s", strerror(errno));
+    fd_close(fd);
+}
+
 static void monitor_created(void *ctx)
 {
-    tell(ctx, 1, "");
+    struct monitor_side *m = ctx;
+
+    leave_mounts(m->sentry);
+    tell(m, 1, "");
 }
 
 /* How the engine shall see the end. */

@@ -138,11 +138,9 @@ static uint64_t total(const struct account *a, bool exact)
 {
     struct account_sum s;
     uint64_t host = a->u->tasks * TASK_BYTES + a->u->mappings * 256;
-    int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (proc < 0)
+    if (a->proc < 0)
         return a->u->touchable + a->u->files + host;
-    account_read(proc, a->sentry, a->gofer, exact, &s);
-    (void)close(proc);
+    account_read(a->proc, a->sentry, a->gofer, exact, &s);
     uint64_t sum = s.anon + s.swap + s.tables + s.shmem + a->u->files + host;
     return s.failed ? sum + a->u->touchable : sum;
 }
@@ -174,9 +172,17 @@ static void plan_next(struct account *a, uint64_t now, uint64_t cost)
 void account_begin(struct account *a, struct usage *u, uint64_t limit, pid_t sentry, pid_t gofer)
 {
     *a = (struct account){.u = u, .limit = limit, .sentry = sentry, .gofer = gofer};
+    a->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     u->wake_at = UINT64_MAX;
     __atomic_store_n(&u->sampling, 1, __ATOMIC_RELEASE);
     a->next_ns = now_ns() + LOOK_MIN_NS;
+}
+
+void account_end(struct account *a)
+{
+    if (a->u != NULL && a->proc >= 0)
+        (void)close(a->proc);
+    a->proc = -1;
 }
 
 int account_timeout_ms(const struct account *a)

@@ -12,6 +12,7 @@ struct usage;
 struct account {
     struct usage *u; /* shared with the sentry; NULL: not in use */
     uint64_t limit;  /* bytes */
+    int proc;        /* the host's /proc, which the monitor may leave */
     pid_t sentry, gofer, init;
     uint64_t next_ns; /* CLOCK_MONOTONIC of the next look */
     uint64_t used, peak;
@@ -19,6 +20,7 @@ struct account {
 
 /* The processes exist; guests do not run yet. */
 void account_begin(struct account *a, struct usage *u, uint64_t limit, pid_t sentry, pid_t gofer);
+void account_end(struct account *a);
 /* ms until the next look, -1: never. */
 int account_timeout_ms(const struct account *a);
 /* Looks if it is time to, or if the sentry asked (woken). True: the limit is crossed. */

@@ -361,6 +361,7 @@ static int start(struct run *r, struct error *err)
 static void stop(struct run *r)
 {
     terminal_end(&r->term);
+    account_end(&r->acct);
     cgroup_remove(&r->cg);
     if (r->b->shared != NULL && r->b->report_path == NULL) {
         (void)munmap(r->b->shared, r->b->shared_size);

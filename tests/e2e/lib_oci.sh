@@ -55,8 +55,8 @@ status() {
 
 # until_true COMMAND...: waits for the command to succeed; half a minute at most.
 until_true() {
-    local i
-    for ((i = 0; i < 1500; i++)); do
+    local end=$((SECONDS + 30))
+    while [ $SECONDS -lt $end ]; do
         "$@" && return 0
         sleep 0.02
     done
