@@ -21,6 +21,7 @@
 
 #include "lib/error.h"
 #include "runsc-shim/mount_options.h"
+#include "runsc-shim/seccomp_filter.h"
 #include "runsc-shim/shim.h"
 #include "sentry/cli/boot.h"
 
@@ -361,6 +362,8 @@ int boot_from_config(struct boot *b, const struct oci_config *c, int bundle_fd, 
         r = add_paths(b, &c->readonly_paths, boot_add_readonly, err);
     if (r == 0)
         r = add_sysctls(b, c, err);
+    if (r == 0)
+        r = seccomp_filter_set(b, &c->seccomp, err);
     if (r < 0)
         return r;
     set_limits(b, c);
