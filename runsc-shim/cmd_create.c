@@ -7,14 +7,6 @@
 #include "runsc-shim/container.h"
 #include "runsc-shim/shim.h"
 
-static int note_preserved(const char *count)
-{
-    if (count != NULL && count[0] != '\0' && !(count[0] == '0' && count[1] == '\0'))
-        shim_note(SHIM_WARNING, "--preserve-fds: descriptors beyond the standard ones do not reach "
-                                "the guest");
-    return 0;
-}
-
 int cmd_create(int argc, char **argv, struct error *err)
 {
     struct create_options o = {0};
@@ -33,9 +25,10 @@ int cmd_create(int argc, char **argv, struct error *err)
     int r = shim_options(&argc, argv, options, ARRAY_LEN(options), false, err);
     if (r == 0)
         r = shim_id(argc, argv, 1, 1, &id, err);
+    if (r == 0)
+        r = shim_preserve_fds(preserve, &o.preserve_fds, err);
     if (r < 0)
         return r;
-    (void)note_preserved(preserve);
     return container_create(id, &o, &monitor, err);
 }
 

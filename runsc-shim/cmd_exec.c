@@ -200,6 +200,8 @@ int cmd_exec(int argc, char **argv, struct error *err)
     if (r == 0)
         r = shim_id(argc, argv, 1, 0, &id, err);
     if (r == 0)
+        r = shim_preserve_fds(f->preserve, &f->o.preserve_fds, err);
+    if (r == 0)
         r = run(id, f, argc - 1, argv + 1, err);
     kfree(f);
     return r;

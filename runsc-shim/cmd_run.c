@@ -123,6 +123,8 @@ int cmd_run(int argc, char **argv, struct error *err)
     int r = shim_options(&argc, argv, options, ARRAY_LEN(options), false, err);
     if (r == 0)
         r = shim_id(argc, argv, 1, 1, &id, err);
+    if (r == 0)
+        r = shim_preserve_fds(preserve, &o.preserve_fds, err);
     if (r < 0)
         return r;
     o.foreground = !detach;

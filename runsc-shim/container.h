@@ -48,7 +48,8 @@ void print_json_string(struct buf *out, const char *s);
 
 struct create_options {
     const char *bundle, *console_socket, *pid_file;
-    bool foreground; /* `run` in the foreground: the caller's terminal, no session of its own */
+    int preserve_fds; /* so many descriptors from 3 on are the guest's too */
+    bool foreground;  /* `run` in the foreground: the caller's terminal, no session of its own */
 };
 /* The container exists and its first process is held; *ret_monitor is the process to wait for. On
  * failure nothing is left. */

@@ -187,6 +187,17 @@ NORETURN static void monitor_main(struct creation *cr, int go, int said)
 /* -- the shim -------------------------------------------------------------------------------------
  */
 
+static int preserve(struct boot *b, int count, struct error *err)
+{
+    for (int i = 0; i < count; i++) {
+        int fd = fcntl(3 + i, F_DUPFD_CLOEXEC, 64);
+        if (fd < 0)
+            return error_errno(err, errno, "--preserve-fds");
+        b->preserved[b->npreserved++] = fd;
+    }
+    return 0;
+}
+
 static int read_bundle(struct creation *cr, struct error *err)
 {
     const char *path = cr->o->bundle != NULL ? cr->o->bundle : ".";
@@ -203,7 +214,9 @@ static int read_bundle(struct creation *cr, struct error *err)
     boot_init_oci(&cr->b);
     cr->b.wait_start = true;
     cr->b.limits.cgroup = CGROUP_OFF;
-    r = boot_from_config(&cr->b, &cr->cfg, cr->bundle, err);
+    r = preserve(&cr->b, cr->o->preserve_fds, err);
+    if (r == 0)
+        r = boot_from_config(&cr->b, &cr->cfg, cr->bundle, err);
     if (r < 0)
         return r;
     if (realpath(path, real) == NULL)

@@ -130,9 +130,10 @@ static int wait_end(struct waiter *w, int *ret_status, struct error *err)
 /* -- the process ----------------------------------------------------------------------------------
  */
 
-static int begin(struct container *c, const struct oci_process *p, struct waiter *w,
-                 int *ret_exit_code, struct error *err)
+static int begin(struct container *c, const struct oci_process *p, const struct exec_options *o,
+                 struct waiter *w, int *ret_exit_code, struct error *err)
 {
+    int preserved[BOOT_MAX_PRESERVED];
     struct control_exec ex = {
         .argv = (const char *const *)p->args.v,
         .env = (const char *const *)p->env.v,
@@ -140,11 +141,15 @@ static int begin(struct container *c, const struct oci_process *p, struct waiter
         .terminal = p->terminal,
         .rows = p->rows,
         .cols = p->cols,
+        .preserved = preserved,
+        .npreserved = (size_t)o->preserve_fds,
     };
     const int stdio[3] = {0, 1, 2};
     int32_t pid;
 
     *ret_exit_code = EXIT_EXEC_FAILED;
+    for (int i = 0; i < o->preserve_fds; i++)
+        preserved[i] = 3 + i;
     boot_process_from(&ex.process, p);
     if (p->terminal)
         window_size(&ex.rows, &ex.cols);
@@ -175,7 +180,7 @@ static int foreground(struct container *c, const struct oci_process *p,
     struct waiter w = {.sock = -1, .signals = -1};
     int status = 0, exit_code;
 
-    int r = begin(c, p, &w, &exit_code, err);
+    int r = begin(c, p, o, &w, &exit_code, err);
     if (r < 0)
         shim.fail_status = exit_code;
     if (r == 0 && o->pid_file != NULL)
@@ -193,8 +198,8 @@ static int foreground(struct container *c, const struct oci_process *p,
 /* -- detached -------------------------------------------------------------------------------------
  */
 
-NORETURN static void child_main(struct container *c, const struct oci_process *p, int console,
-                                int said)
+NORETURN static void child_main(struct container *c, const struct oci_process *p,
+                                const struct exec_options *o, int console, int said)
 {
     struct waiter w = {.sock = -1, .signals = -1};
     struct said s = {0};
@@ -208,7 +213,7 @@ NORETURN static void child_main(struct container *c, const struct oci_process *p
     else
         (void)setsid();
     if (r == 0)
-        r = begin(c, p, &w, &s.exit_code, &err);
+        r = begin(c, p, o, &w, &s.exit_code, &err);
     if (r < 0) {
         s.failed = 1;
         (void)snprintf(s.text, sizeof(s.text), "%s", err.text);
@@ -253,7 +258,7 @@ static int detached(struct container *c, const struct oci_process *p, int consol
         return error_errno(err, errno, "pipe");
     pid_t pid = fork();
     if (pid == 0)
-        child_main(c, p, console, said[1]);
+        child_main(c, p, o, console, said[1]);
     int e = errno;
     (void)close(said[1]);
     int r = pid < 0 ? error_errno(err, e, "fork") : read_said(said[0], err);

@@ -11,6 +11,7 @@ struct oci_process;
 struct exec_options {
     const char *console_socket, *pid_file;
     bool detach;
+    int preserve_fds;
 };
 
 /* Runs p. In the foreground the result is the exit status (128 + signal); detached, 0 as soon as it

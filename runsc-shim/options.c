@@ -3,10 +3,13 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/parse.h"
 #include "runsc-shim/shim.h"
+#include "sentry/cli/boot.h"
 
 enum {
     MAX_ID = 1024
@@ -122,4 +125,19 @@ int shim_id(int argc, char **argv, int min, int max, const char **ret_id, struct
     if (r == 0)
         *ret_id = argv[0];
     return r;
+}
+
+int shim_preserve_fds(const char *text, int *ret_count, struct error *err)
+{
+    uint64_t n = 0;
+
+    if (text != NULL && parse_u64(text, 0, BOOT_MAX_PRESERVED, &n, NULL) < 0)
+        return error_set(err, EINVAL, "--preserve-fds: '%s' is not between 0 and %d", text,
+                         BOOT_MAX_PRESERVED);
+    for (int i = 0; i < (int)n; i++) {
+        if (fcntl(3 + i, F_GETFD) < 0)
+            return error_set(err, EBADF, "--preserve-fds: descriptor %d is not open", 3 + i);
+    }
+    *ret_count = (int)n;
+    return 0;
 }

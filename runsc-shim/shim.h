@@ -53,6 +53,8 @@ int shim_options(int *argc, char **argv, const struct shim_option *options, size
 /* The container id, the first of between min and max arguments; checked as runc does. */
 int shim_id(int argc, char **argv, int min, int max, const char **ret_id, struct error *err)
     MUST_CHECK;
+/* --preserve-fds: how many descriptors from 3 on are the guest's too; they are open. NULL: none. */
+int shim_preserve_fds(const char *text, int *ret_count, struct error *err) MUST_CHECK;
 int shim_id_check(const char *id, struct error *err) MUST_CHECK;
 
 /* -- messages -- */

@@ -18,6 +18,10 @@ check "run: a signal is 128 + n" 137 $?
 bundle stdin 'c["process"]["args"] = ["cat"]'
 check "run: standard input" "abc" "$(echo abc | rt run -b "$work/stdin" r3)"
 echo 12345 >"$work/file"
+bundle fds 'sh("cat <&3; echo out >&4")'
+echo three >"$work/three"
+rt run -b "$work/fds" --preserve-fds 2 r5 3<"$work/three" 4>"$work/four" >"$work/o" </dev/null
+check "run: --preserve-fds" "three out" "$(cat "$work/o" "$work/four" | tr '\n' ' ' | sed 's/ $//')"
 bundle append 'sh("echo appended")'
 (exec >>"$work/file" && rt run -b "$work/append" r4 </dev/null)
 check "run: the position of standard output is kept" "12345 appended" "$(echo $(cat "$work/file"))"
@@ -59,6 +63,8 @@ check "exec: output and status" "5 in 7 /tmp" \
 check "exec: user" "12 34" \
     "$(echo $(rt exec --user 12:34 t sh -c 'id -u; id -g' </dev/null))"
 check "exec: standard input" abc "$(echo abc | rt exec t cat)"
+check "exec: --preserve-fds" three \
+    "$(rt exec --preserve-fds 1 t sh -c 'cat <&3' 3<"$work/three" </dev/null)"
 rt exec t /bin/nothing >/dev/null 2>"$work/err" </dev/null
 check "exec of what is not there: status" 127 $?
 check "exec of what is not there: message" 1 "$(grep -ic 'runsc-shim: .*/bin/nothing.*no such file or directory' "$work/err")"
