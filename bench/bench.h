@@ -13,4 +13,6 @@ double bare_notify_ns(int n);
 /* Runs argv with output to buf (NUL-terminated); exit status, or -1. *ret_ns: wall time. */
 int run_command(const char *const argv[], char *buf, size_t cap, double *ret_ns);
 double median(double *v, size_t n);
+bool bench_installed(const char *name);
+void life_run(const char *sentry, const char *busybox, int rounds);
 void macro_run(const char *sentry, const char *busybox, const char *debian, int rounds);

@@ -16,7 +16,7 @@
 
 #include "bench/bench.h"
 
-static bool installed(const char *name)
+bool bench_installed(const char *name)
 {
     static const char *const dirs[] = {"/usr/bin", "/usr/sbin", "/usr/local/bin",
                                        "/usr/local/sbin"};
@@ -143,7 +143,7 @@ void macro_run(const char *sentry, const char *busybox, const char *debian, int 
                            "/bin/true",
                            NULL};
     (void)printf("\n%-34s %11s %11s %8s\n", "command", "sandbox", "other", "ratio");
-    if (installed("bwrap"))
+    if (bench_installed("bwrap"))
         compare_commands("true, against bubblewrap", ours, bwrap, rounds);
     if (debian != NULL) {
         static const char code[] = "import json,re,subprocess";
@@ -152,4 +152,5 @@ void macro_run(const char *sentry, const char *busybox, const char *debian, int 
         compare_commands("python3 import, against chroot", py, native, rounds / 2);
     }
     idle_memory(sentry, busybox);
+    life_run(sentry, busybox, rounds);
 }

@@ -1,5 +1,5 @@
 /*
- * sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX-IMAGE [DEBIAN-IMAGE]
+ * sentry-bench [--rounds N] [--only OP|life] [--sentry PATH] BUSYBOX-IMAGE [DEBIAN-IMAGE]
  *
  * Runs every operation of bench-guest natively and in the sandbox, interleaved, and prints the
  * medians and their ratio; then whole commands (macro.c). See README.md.
@@ -173,6 +173,8 @@ int main(int argc, char **argv)
         if (only == NULL || strcmp(only, ops[o]) == 0)
             row(&p, ops[o], rounds);
     }
+    if (only != NULL && strcmp(only, "life") == 0)
+        life_run(p.sentry, p.busybox, rounds);
     if (only == NULL)
         macro_run(p.sentry, p.busybox, i + 1 < argc ? argv[i + 1] : NULL, rounds * 2);
     return 0;
