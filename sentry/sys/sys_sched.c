@@ -323,17 +323,23 @@ static int ioprio_check(const struct task *t, int value)
     }
 }
 
+/* The words of ioprio_get(2) begin at 1, those of getpriority(2) at 0; any number may be asked. */
+static int io_which(const struct sys_args *a)
+{
+    return (int)((uint32_t)sys_int(a, 0) - 1);
+}
+
 struct sys_res sys_ioprio_get(struct task *t, const struct sys_args *a)
 {
     struct prio_walk w = {.caller = t, .visit = io_get};
-    return do_priority(sys_int(a, 0) - 1, sys_int(a, 1), &w);
+    return do_priority(io_which(a), sys_int(a, 1), &w);
 }
 
 struct sys_res sys_ioprio_set(struct task *t, const struct sys_args *a)
 {
     struct prio_walk w = {.caller = t, .visit = io_set, .value = sys_int(a, 2)};
     int r = ioprio_check(t, w.value);
-    return r < 0 ? sys_ret(r) : do_priority(sys_int(a, 0) - 1, sys_int(a, 1), &w);
+    return r < 0 ? sys_ret(r) : do_priority(io_which(a), sys_int(a, 1), &w);
 }
 
 struct sys_res sys_getcpu(struct task *t, const struct sys_args *a)

@@ -26,6 +26,8 @@ int main(void)
     FACT("which 9", set(9, 0, 2 << 13));
     FACT("which 9, read", get(9, 0));
     FACT("which 0", get(0, 0));
+    FACT("the least which", set(INT_MIN, 0, 2 << 13));
+    FACT("the least which, read", get(INT_MIN, 0));
     FACT("nobody", set(1, 4000000, 2 << 13));
     FACT("nobody, read", get(1, 4000000));
     FACT("no such group", set(2, 4000000, 2 << 13));
