@@ -30,7 +30,7 @@ enum {
 #define BOOT_UNLIMITED UINT64_MAX
 
 struct boot_volume {
-    int fd;      /* O_PATH directory on the host */
+    int fd;      /* O_PATH: a directory or regular file of the host */
     char *guest; /* absolute path in the sandbox */
 };
 

@@ -44,7 +44,7 @@ static const char run_text[] =
     "  --user UID[:GID]|NAME  default 65534; 0 is the emulated root\n"
     "  --writable           an overlay in memory: writes vanish with the run\n"
     "  --tmpfs PATH[:SIZE]  an empty file system in memory\n"
-    "  --volume HOST:GUEST:ro  a directory of the host, read-only\n"
+    "  --volume HOST:GUEST:ro  a directory or file of the host, read-only\n"
     "  --timeout DUR        wall time limit (default 60s; 0: none)\n"
     "  --cpu-time DUR       CPU time limit (default 60s; 0: none)\n"
     "  --memory SIZE        memory limit (default 512M)\n"

@@ -111,6 +111,21 @@ static int opt_tmpfs(struct parse_state *st, const char *v, struct error *err)
     return 0;
 }
 
+/* A directory or a regular file of the host: nothing else is served. */
+static int volume_open(const char *host, int *ret_fd, struct error *err)
+{
+    struct stat st;
+    int fd = open(host, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, errno, "%s", host);
+    if (fstat(fd, &st) < 0 || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))) {
+        (void)close(fd);
+        return error_set(err, EINVAL, "%s is neither a directory nor a regular file", host);
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
 static int opt_volume(struct parse_state *st, const char *v, struct error *err)
 {
     struct boot *b = st->b;
@@ -118,6 +133,11 @@ static int opt_volume(struct parse_state *st, const char *v, struct error *err)
     const char *first = strchr(v, ':');
     const char *second = first != NULL ? strchr(first + 1, ':') : NULL;
 
+    if (second != NULL && strncmp(second, ":rw", 3) == 0)
+        return error_set(err, EINVAL,
+                         "'%s': volumes are read-only here; a writable one is a bind mount of an "
+                         "OCI container (runsc-shim, podman run -v)",
+                         v);
     if (second == NULL || strcmp(second, ":ro") != 0)
         return error_set(err, EINVAL, "'%s' is not HOST:GUEST:ro (volumes are read-only)", v);
     if ((size_t)(first - v) >= sizeof(host) || first == v)
@@ -129,9 +149,10 @@ static int opt_volume(struct parse_state *st, const char *v, struct error *err)
         return r;
     if (b->nvolumes >= BOOT_MAX_VOLUMES)
         return error_set(err, E2BIG, "more than %d volumes", BOOT_MAX_VOLUMES);
-    int fd = open(host, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return error_errno(err, errno, "%s", host);
+    int fd;
+    r = volume_open(host, &fd, err);
+    if (r < 0)
+        return r;
     char *guest = kstrndup(first + 1, (size_t)(second - first - 1));
     if (guest == NULL) {
         (void)close(fd);

@@ -25,6 +25,7 @@ runs "tmp" 0 "x" "$bb" -- sh -c 'echo x >/tmp/x; cat /tmp/x'
 runs "tmpfs" 0 "x" --tmpfs /mnt:1M "$bb" -- sh -c 'echo x >/mnt/x; cat /mnt/x'
 mkdir "$work/vol" && echo data >"$work/vol/f"
 runs "volume" 0 "data" --volume "$work/vol:/mnt:ro" "$bb" -- cat /mnt/f
+runs "volume, one file" 0 "data" --volume "$work/vol/f:/etc/passwd:ro" "$bb" -- cat /etc/passwd
 runs "volume is read-only" 1 "" --user 0 --volume "$work/vol:/mnt:ro" "$bb" -- sh -c 'echo x >/mnt/f'
 runs "kernel is ours" 0 "Linux" "$bb" -- uname -s
 check "release" "1" "$(timeout 60 "$sentry" run "$bb" -- uname -r | grep -c sentry)"
@@ -47,6 +48,8 @@ says "bad duration" 125 "--timeout" run --timeout 3q "$bb" -- true
 says "bad size" 125 "--memory" run --memory 12Q "$bb" -- true
 says "missing value" 125 "--env" run --env
 says "bad env" 125 "KEY=VALUE" run --env foo "$bb" -- true
+says "writable volume" 125 "read-only.*OCI" run --volume "$work/vol:/mnt:rw" "$bb" -- true
+says "volume of a device" 125 "neither a directory nor" run --volume "/dev/null:/mnt:ro" "$bb" -- true
 says "bad volume" 125 "--volume" run --volume /tmp "$bb" -- true
 says "no such workdir" 125 "/nope" run --workdir /nope "$bb" -- true
 says "no such user" 125 "nosuchuser" run --user nosuchuser "$bb" -- true
