@@ -187,6 +187,19 @@ static int publish(struct store *s, const char *tmp, const struct digest *id, bo
     return r < 0 ? error_errno(err, -r, "image store %.300s", s->path) : 0;
 }
 
+/* A file without a name, also where the file system cannot make one so. */
+static int scratch_file(const struct store *s)
+{
+    char name[] = "scratch-0000000000000000";
+    int fd = openat(s->tmp, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+        return fd;
+    (void)snprintf(name, sizeof(name), "scratch-%016llx", (unsigned long long)getpid());
+    fd = openat(s->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    (void)unlinkat(s->tmp, name, 0);
+    return fd;
+}
+
 static int fill(struct store *s, const struct store_add *a, const char *tmp, int dir,
                 struct store_added *ret, struct error *err)
 {
@@ -194,7 +207,7 @@ static int fill(struct store *s, const struct store_add *a, const char *tmp, int
     if (mkdirat(dir, "rootfs", 0755) < 0)
         return error_errno(err, errno, "image store %.300s", s->path);
     auto_fd int root = openat(dir, "rootfs", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    auto_fd int scratch = openat(s->tmp, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    auto_fd int scratch = scratch_file(s);
     if (root < 0 || scratch < 0)
         return error_errno(err, errno, "image store %.300s", s->path);
     struct unpack_request q = {
