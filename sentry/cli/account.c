@@ -9,8 +9,10 @@
  * (/proc/PID/status), the memfds behind files in memory (counted by the sentry), and a fixed price
  * for each task and mapping that the host keeps. Pages that processes share after a fork are
  * counted in each of them, which is too much; only when that sum crosses the limit is the exact
- * share read (smaps_rollup), which costs more. A limit counts as crossed when two looks in a row
- * say so: a pid may have been reused by a foreign process between the list and the reading.
+ * share read (smaps_rollup), and only if it can make a difference: reading it walks all page
+ * tables, which takes seconds when a guest has made many of them, and meanwhile nobody looks. A
+ * limit counts as crossed when two looks in a row say so: a pid may have been reused by a foreign
+ * process between the list and the reading.
  *
  * Not counted: pages of the image, which the host shares between sandboxes and can drop.
  */
@@ -85,6 +87,7 @@ static void add_process(int proc, pid_t pid, bool exact, struct account_sum *sum
         strstr(rollup, "\nPss_Anon:") != NULL)
         anon = field(rollup, "\nPss_Anon:");
     sum->anon += anon;
+    sum->largest = MAX(sum->largest, anon);
     sum->swap += field(status, "\nVmSwap:");
     sum->tables += field(status, "\nVmPTE:");
     sum->processes++;
@@ -134,14 +137,18 @@ void account_read(int proc, pid_t sentry, pid_t gofer, bool exact, struct accoun
 /* -- the limit ----------------------------------------------------------------------------------
  */
 
-static uint64_t total(const struct account *a, bool exact)
+/* *ret_sure: how much of it no exact reading would take away. */
+static uint64_t total(const struct account *a, bool exact, uint64_t *ret_sure)
 {
     struct account_sum s;
     uint64_t host = a->u->tasks * TASK_BYTES + a->u->mappings * 256;
-    if (a->proc < 0)
+    if (a->proc < 0) {
+        *ret_sure = 0;
         return a->u->touchable + a->u->files + host;
+    }
     account_read(a->proc, a->sentry, a->gofer, exact, &s);
     uint64_t sum = s.anon + s.swap + s.tables + s.shmem + a->u->files + host;
+    *ret_sure = sum - s.anon + s.largest;
     return s.failed ? sum + a->u->touchable : sum;
 }
 
@@ -195,12 +202,12 @@ int account_timeout_ms(const struct account *a)
 
 bool account_look(struct account *a, bool woken)
 {
-    uint64_t begin;
+    uint64_t begin, sure;
     if (a->u == NULL || ((begin = now_ns()) < a->next_ns && !woken))
         return false;
-    a->used = total(a, false);
+    a->used = total(a, false, &sure);
     for (int i = 0; i < 2 && a->used > a->limit; i++)
-        a->used = total(a, true);
+        a->used = total(a, sure <= a->limit, &sure);
     a->peak = MAX(a->peak, a->used);
     (void)__atomic_add_fetch(&a->u->samples, 1, __ATOMIC_RELEASE);
     (void)syscall(SYS_futex, &a->u->samples, FUTEX_WAKE, 1, NULL, NULL, 0);

@@ -29,6 +29,7 @@ bool account_look(struct account *a, bool woken);
 /* For tests: the sum and what it is made of, from a directory in the place of /proc. */
 struct account_sum {
     uint64_t anon, shmem, tables, swap; /* bytes of guests, sentry and gofer */
+    uint64_t largest; /* anon of the process that has most: shared with nobody else */
     uint32_t processes;
     bool failed; /* the kernel does not list children: nothing is known of guests */
 };

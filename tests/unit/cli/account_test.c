@@ -73,6 +73,7 @@ TEST(sums_everybody)
     ck_assert(!s.failed);
     ck_assert_uint_eq(s.processes, 5);
     ck_assert_uint_eq(s.anon, (100 + 50 + 3 + 1000 + 1000) * 1024);
+    ck_assert_uint_eq(s.largest, 1000 * 1024);
     ck_assert_uint_eq(s.swap, 17 * 1024);
     ck_assert_uint_eq(s.tables, 10 * 1024);
     ck_assert_uint_eq(s.shmem, 4 * 1024);
