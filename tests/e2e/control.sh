@@ -216,6 +216,25 @@ gone() {
     return 1
 }
 
+# An exec is refused at the limit of tasks, which does not end the run; nor does a file that is none.
+limit_tests() {
+    local pid line
+    up "$n-l" --user 0 --writable --pids 2 "$bb" -- \
+        sh -c 'rm -f /etc/passwd; mkfifo /etc/passwd; echo up; exec sleep 100'
+    cmd_says "no user in a pipe" 125 "no user 'x'" exec --user x "$n-l" true
+    mkfifo "$work/fifo.limit"
+    as "$sentry" exec "$n-l" -- sh -c 'echo here; exec sleep 100' >"$work/fifo.limit" &
+    pid=$!
+    read -r line <"$work/fifo.limit"
+    check "$who: one more" here "$line"
+    rm "$work/fifo.limit"
+    cmd_says "one too many" 125 "limit of 2 tasks" exec "$n-l" true
+    cmd "it goes on" 0 "" kill -s KILL "$n-l"
+    wait "$pid"
+    wait "$monitor"
+    check "$who: until it is killed" 137 $?
+}
+
 race_tests() {
     local i rc=0
     for i in 1 2 3 4 5 6; do
@@ -257,6 +276,7 @@ all_tests() {
     end_tests
     stale_tests
     pause_tests
+    limit_tests
     race_tests
     tty_tests
 }
