@@ -143,3 +143,14 @@ bool kalloc_failed(void)
 {
     return fail_fired;
 }
+
+#if SENTRY_SANITIZED
+/* Freed blocks stay for a while so that a use of them is found. A quarter of a GiB of them, which
+ * is the default, would count against the memory limit of a guest that only makes many small
+ * objects come and go. */
+const char *__asan_default_options(void);
+__attribute__((visibility("default"), used)) const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=16";
+}
+#endif
