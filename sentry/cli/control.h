@@ -8,7 +8,7 @@
  * are fixed, counts are capped, strings of an exec come in a sealed memfd that is copied once.
  *
  *   op      request                  answers
- *   START                            DONE | FAILED
+ *   START                            DONE | FAILED (EALREADY: a second time)
  *   EXEC    + memfd, 3 or more fds    STARTED(pid), then EXITED(wait status) | FAILED(text, status)
  *   SIGNAL  pid, signal              DONE | FAILED
  *   WAIT    pid (0: init)            EXITED(wait status) | FAILED

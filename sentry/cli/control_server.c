@@ -171,7 +171,7 @@ static void op_start(struct conn *c)
     if (kernel.paused)
         conn_fail(c, EBUSY, "the sandbox is paused");
     else if (control_config.start == NULL || !control_config.start())
-        conn_fail(c, EINVAL, "the first process has been started already");
+        conn_fail(c, EALREADY, "the first process has been started already");
     else
         answer(c, CONTROL_DONE);
 }

@@ -254,7 +254,7 @@ TEST(held_until_started)
     ck_assert_int_eq(heard(t.out), 'u');
     pass_on();
     inherit();
-    ck_assert_int_eq(control_start(sock, &t.err), -EINVAL);
+    ck_assert_int_eq(control_start(sock, &t.err), -EALREADY);
     int waiter = dial();
     ck_assert_int_eq(control_wait(waiter, 0, &t.err), 0);
     ck_assert_int_eq(control_signal(sock, 99, SIGTERM, &t.err), -ESRCH);
