@@ -13,12 +13,12 @@ boots() {
     check "$name" "$status $output" "$rc $out"
     [ "$rc" = "$status" ] || sed 's/^/     stderr: /' "$work/err" | head -5
 }
-usual=(--oci --user 0 --mount proc::/proc:nosuid,noexec,nodev
-    --mount tmpfs:tmpfs:/dev:nosuid,strictatime,mode=755,size=65536k
-    --mount devpts:devpts:/dev/pts:nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5
-    --mount sysfs:sysfs:/sys:nosuid,noexec,nodev,ro
-    --mount mqueue:mqueue:/dev/mqueue:nosuid,noexec,nodev
-    --mount cgroup:cgroup:/sys/fs/cgroup:rprivate,nosuid,noexec,nodev,relatime,ro)
+usual=(--oci --user 0 --mount "proc::/proc:nosuid,noexec,nodev"
+    --mount "tmpfs:tmpfs:/dev:nosuid,strictatime,mode=755,size=65536k"
+    --mount "devpts:devpts:/dev/pts:nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5"
+    --mount "sysfs:sysfs:/sys:nosuid,noexec,nodev,ro"
+    --mount "mqueue:mqueue:/dev/mqueue:nosuid,noexec,nodev"
+    --mount "cgroup:cgroup:/sys/fs/cgroup:rprivate,nosuid,noexec,nodev,relatime,ro")
 
 boots "types and options" 0 "proc rw,nosuid,nodev,noexec,relatime
 tmpfs rw,nosuid,relatime,size=65536k,mode=755
