@@ -433,6 +433,8 @@ int mqueuefs_mount_new(struct super **ret_sb) MUST_CHECK; /* there, and empty */
 /* Sets "kernel.shmmax" or another name of /proc/sys (dots or slashes). -ENOENT: no such setting;
  * -EACCES: it cannot be changed; -EINVAL. */
 int sysctl_set(const char *name, const char *value) MUST_CHECK;
+/* The (first) number that such a setting was given, for whoever it concerns. */
+uint64_t sysctl_number(const char *name, uint64_t otherwise);
 void sysctl_done(void); /* end of the sandbox, tests */
 
 /* Devices: open of a character device inode by number (fs/dev). -ENXIO. */

@@ -7,11 +7,23 @@
 
 #include "lib/alloc.h"
 #include "lib/list.h"
+#include "sentry/fs/vfs.h"
 #include "sentry/kernel/ipc.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
+
+/* The configuration's settings, as far as a queue may grow here. */
+static uint64_t msgmax(void)
+{
+    return MIN(sysctl_number("kernel.msgmax", LX_MSGMAX), 1ull << 20);
+}
+
+static uint64_t msgmnb(void)
+{
+    return MIN(sysctl_number("kernel.msgmnb", LX_MSGMNB), 1ull << 20);
+}
 
 struct message {
     struct list_head link;
@@ -60,7 +72,7 @@ struct sys_res sys_msgget(struct task *t, const struct sys_args *a)
     }
     list_init(&q->messages);
     wait_queue_init(&q->wait);
-    q->max_bytes = LX_MSGMNB;
+    q->max_bytes = msgmnb();
     q->ctime = ipc_seconds();
     return sys_ret(q->ipc.id);
 }
@@ -106,7 +118,7 @@ static int message_copy_in(struct task *t, const struct sys_args *a, struct mess
 struct sys_res sys_msgsnd(struct task *t, const struct sys_args *a)
 {
     struct message *m;
-    if (a->v[2] > LX_MSGMAX || sys_int(a, 0) < 0)
+    if (a->v[2] > msgmax() || sys_int(a, 0) < 0)
         return sys_ret(-EINVAL);
     struct msg_queue *q = queue_of(sys_int(a, 0));
     if (q == NULL)
@@ -224,7 +236,7 @@ static int64_t msg_set(struct task *t, struct msg_queue *q, gaddr_t in)
         return -EFAULT;
     if (ipc_owner(t, &q->ipc.perm) < 0)
         return -EPERM;
-    if (ds.msg_qbytes > LX_MSGMNB && ds.msg_qbytes > q->max_bytes)
+    if (ds.msg_qbytes > msgmnb() && ds.msg_qbytes > q->max_bytes)
         return -EPERM;
     ipc_set(&q->ipc.perm, &ds.msg_perm);
     q->max_bytes = ds.msg_qbytes;
@@ -235,7 +247,8 @@ static int64_t msg_set(struct task *t, struct msg_queue *q, gaddr_t in)
 
 static int64_t msg_info(struct task *t, int cmd, gaddr_t out)
 {
-    struct lx_msginfo mi = {.msgmax = LX_MSGMAX, .msgmnb = LX_MSGMNB, .msgmni = LX_MSGMNI};
+    struct lx_msginfo mi = {
+        .msgmax = (int32_t)msgmax(), .msgmnb = (int32_t)msgmnb(), .msgmni = LX_MSGMNI};
     int64_t top = 0;
     for (int i = 0; i < IPC_SLOTS; i++) {
         struct msg_queue *q = (struct msg_queue *)(void *)queues.slots[i];

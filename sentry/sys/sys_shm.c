@@ -12,6 +12,7 @@
 
 #include "lib/alloc.h"
 #include "lib/checked.h"
+#include "sentry/fs/vfs.h"
 #include "sentry/kernel/ipc.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
@@ -89,6 +90,11 @@ static struct shm_segment *segment_of(int32_t id)
     return (struct shm_segment *)(void *)ipc_find(&segments, id);
 }
 
+static uint64_t shmmax(void)
+{
+    return MIN(sysctl_number("kernel.shmmax", 1ull << 40), 1ull << 40);
+}
+
 struct sys_res sys_shmget(struct task *t, const struct sys_args *a)
 {
     struct ipc_object *o;
@@ -104,7 +110,7 @@ struct sys_res sys_shmget(struct task *t, const struct sys_args *a)
     }
     if (r < 0)
         return sys_ret(r);
-    if (size == 0 || size > (1ull << 40) || (flags & LX_SHM_HUGETLB))
+    if (size == 0 || size > shmmax() || (flags & LX_SHM_HUGETLB))
         return sys_ret(-EINVAL);
     if (size > mm_commit_max() && !(flags & LX_SHM_NORESERVE))
         return sys_ret(-ENOMEM);
@@ -199,7 +205,7 @@ static int64_t shm_info(struct task *t, int cmd, gaddr_t out)
 {
     int64_t top = 0;
     struct lx_shm_info si = {.used_ids = (int32_t)segments.count};
-    struct lx_shminfo lim = {.shmmax = 1ull << 40,
+    struct lx_shminfo lim = {.shmmax = shmmax(),
                              .shmmin = 1,
                              .shmmni = LX_SHMMNI,
                              .shmseg = LX_SHMMNI,

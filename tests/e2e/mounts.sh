@@ -63,6 +63,8 @@ boots "read-only bind shows its root" 0 "/sys /proc/sys" "${usual[@]}" --readonl
 boots "settings" 0 "4096 other 9" "${usual[@]}" --sysctl kernel.shmmax=4096 --sysctl kernel.hostname=other \
     --sysctl net.ipv4.ip_forward=1 --sysctl net/core/somaxconn=9 --sysctl net.made.up=1 "$bb" \
     sh -c 'echo $(cat /proc/sys/kernel/shmmax; hostname; cat /proc/sys/net/core/somaxconn)'
+boots "a setting counts" 0 "22" "${usual[@]}" --sysctl kernel.shmmax=4096 "$deb" \
+    python3 -c 'import ctypes; l = ctypes.CDLL(None, use_errno=True); l.shmget(0, ctypes.c_size_t(8192), 0o1600); print(ctypes.get_errno())'
 boots "unknown setting" 125 "" "${usual[@]}" --sysctl kernel.nothing=1 "$bb" true
 boots "unknown type" 125 "" --oci --mount nfs::/n "$bb" true
 boots "unknown option" 125 "" --oci --mount tmpfs::/n:frobnicate "$bb" true

@@ -391,6 +391,18 @@ int sysctl_set(const char *name, const char *value)
     return 0;
 }
 
+uint64_t sysctl_number(const char *name, uint64_t otherwise)
+{
+    const struct setting *s = list_empty(&settings) ? NULL : setting_of(node_of(name));
+    uint64_t v = 0;
+
+    if (!s || s->text[0] < '0' || s->text[0] > '9')
+        return otherwise;
+    for (const char *c = s->text; *c >= '0' && *c <= '9'; c++)
+        v = v > UINT32_MAX ? UINT64_MAX >> 1 : v * 10 + (uint64_t)(*c - '0');
+    return v;
+}
+
 void sysctl_done(void)
 {
     while (!list_empty(&settings)) {

@@ -185,7 +185,16 @@ TEST(settings_of_the_configuration)
 {
     begin();
     ck_assert_int_eq(sysctl_set("kernel.shmmax", "4096"), 0);
+    ck_assert_uint_eq(sysctl_number("kernel.shmmax", 7), 4096);
     ck_assert_int_eq(sysctl_set("kernel/shmmax", "8192"), 0);
+    ck_assert_uint_eq(sysctl_number("kernel.shmmax", 7), 8192);
+    ck_assert_uint_eq(sysctl_number("kernel.msgmax", 7), 7);
+    ck_assert_int_eq(sysctl_set("kernel.sem", "250 32000"), 0);
+    ck_assert_uint_eq(sysctl_number("kernel.sem", 7), 250);
+    ck_assert_int_eq(sysctl_set("kernel.msgmax", "99999999999999999999999"), 0);
+    ck_assert_uint_eq(sysctl_number("kernel.msgmax", 7), UINT64_MAX >> 1);
+    ck_assert_int_eq(sysctl_set("kernel.core_pattern", "x"), 0);
+    ck_assert_uint_eq(sysctl_number("kernel.core_pattern", 7), 7);
     ck_assert_int_eq(sysctl_set("kernel.hostname", "h"), 0);
     ck_assert_str_eq(kernel.hostname, "h");
     ck_assert_int_eq(sysctl_set("kernel.ostype", "Windows"), -EACCES);
