@@ -38,10 +38,13 @@ static int try_setting(const char *path, int *readable)
         fd = open(path, flags[i]);
         if (fd < 0)
             continue;
+        /* a mark shows best; it does not stay */
         bool mark = strstr(path, "core_pattern") != NULL;
         ssize_t w = mark    ? write(fd, "core.suite", 10)
                     : n > 0 ? write(fd, old, (size_t)n)
                             : write(fd, "1", 1);
+        if (mark && w > 0 && n > 0)
+            pwrite(fd, old, (size_t)n, 0);
         close(fd);
         if (w > 0)
             return 1;

@@ -86,7 +86,8 @@ static int attack(void)
 
 static int twin(void)
 {
-    if (setresuid(1000, 1000, 1000) < 0 && errno != EPERM)
+    /* EINVAL: a user namespace that has no such uid */
+    if (setresuid(1000, 1000, 1000) < 0 && errno != EPERM && errno != EINVAL)
         return broken("setresuid: %s", err_name(errno));
     if (getuid() == 1000 && (setuid(0) == 0 || open("/proc/1/environ", O_RDWR) >= 0))
         return broken("uid 1000 went back to 0");

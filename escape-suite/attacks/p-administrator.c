@@ -42,8 +42,10 @@ static int attack(void)
     TRY("quotactl_fd", SYS_quotactl_fd, 0, 0x800002, 0, buf);
     TRY("settimeofday", SYS_settimeofday, &now, NULL);
     TRY("clock_settime", SYS_clock_settime, CLOCK_REALTIME, &ts);
-    TRY("sethostname", SYS_sethostname, "escaped", 7);
-    TRY("setdomainname", SYS_setdomainname, "escaped", 7);
+    gethostname(buf, sizeof(buf) - 1);
+    TRY("sethostname", SYS_sethostname, buf, strlen(buf));
+    getdomainname(buf, sizeof(buf) - 1);
+    TRY("setdomainname", SYS_setdomainname, buf, strlen(buf));
     TRY("reboot", SYS_reboot, 0x12345, 0x12345, 0, 0);
     TRY("fanotify_init", SYS_fanotify_init, 0, 0);
     TRY("fanotify_init, reports", SYS_fanotify_init, 0x600, 0);
