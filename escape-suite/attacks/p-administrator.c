@@ -21,6 +21,13 @@ static int worked;
             step("%s: %s", name, err_name(r_));        \
     } while (0)
 
+/* Calls that a plain Linux grants to everybody: no escape, but kernel code within reach. */
+#define SEE(name, ...)                           \
+    do {                                         \
+        if (sys(__VA_ARGS__) >= 0)               \
+            step("%s reaches the kernel", name); \
+    } while (0)
+
 static int attack(void)
 {
     struct timeval now;
@@ -48,28 +55,28 @@ static int attack(void)
     TRY("setdomainname", SYS_setdomainname, buf, strlen(buf));
     TRY("reboot", SYS_reboot, 0x12345, 0x12345, 0, 0);
     TRY("fanotify_init", SYS_fanotify_init, 0, 0);
-    TRY("fanotify_init, reports", SYS_fanotify_init, 0x600, 0);
+    SEE("fanotify_init, reports", SYS_fanotify_init, 0x600, 0);
     TRY("userfaultfd", SYS_userfaultfd, 0);
-    TRY("userfaultfd, user mode", SYS_userfaultfd, 1);
+    SEE("userfaultfd, user mode", SYS_userfaultfd, 1);
     TRY("lookup_dcookie", SYS_lookup_dcookie, 1ul, buf, sizeof(buf));
     TRY("syslog", SYS_syslog, 3, buf, sizeof(buf));
-    TRY("modify_ldt", SYS_modify_ldt, 1, buf, 16);
+    SEE("modify_ldt", SYS_modify_ldt, 1, buf, 16);
     TRY("vhangup", SYS_vhangup);
-    TRY("io_uring_setup", SYS_io_uring_setup, 8, buf);
-    TRY("io_setup", SYS_io_setup, 8, buf);
-    TRY("mbind", SYS_mbind, 0, 4096, 2, buf, 8, 0);
+    SEE("io_uring_setup", SYS_io_uring_setup, 8, buf);
+    SEE("io_setup", SYS_io_setup, 8, buf);
+    SEE("mbind", SYS_mbind, 0, 4096, 2, buf, 8, 0);
     TRY("move_pages", SYS_move_pages, fact_number("victim_pid", 1), 1, buf, NULL, buf, 0);
-    TRY("mq_open", SYS_mq_open, "escape-suite", O_RDWR | O_CREAT, 0600, NULL);
-    TRY("memfd_secret", SYS_memfd_secret, 0);
-    TRY("setns", SYS_setns, open("/proc/self/ns/mnt", O_RDONLY), 0);
-    TRY("landlock", SYS_landlock_create_ruleset, NULL, 0, 1);
-    TRY("pkey_alloc", SYS_pkey_alloc, 0, 0);
+    SEE("mq_open", SYS_mq_open, "escape-suite", O_RDWR | O_CREAT, 0600, NULL);
+    SEE("memfd_secret", SYS_memfd_secret, 0);
+    SEE("setns", SYS_setns, open("/proc/self/ns/mnt", O_RDONLY), 0);
+    SEE("landlock", SYS_landlock_create_ruleset, NULL, 0, 1);
+    SEE("pkey_alloc", SYS_pkey_alloc, 0, 0);
     TRY("nfsservctl", SYS_nfsservctl, 0, NULL, NULL);
     TRY("ustat", SYS__sysctl, buf);
     TRY("uselib", SYS_uselib, "/bin/busybox");
     if (worked)
         return escaped("%d calls of an administrator worked", worked);
-    return contained("38 calls, none works");
+    return contained("27 calls of an administrator, none works");
 }
 
 static int twin(void)

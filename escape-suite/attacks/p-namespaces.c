@@ -46,7 +46,7 @@ static int attack(void)
             long r = sys(SYS_setns, fd, 0);
             entered += r >= 0;
             for (unsigned op = 1; op < 9; op++)
-                parents += ioctl(fd, 0xb700 + op, path) >= 0 && (op == 2 || op == 1);
+                parents += ioctl(fd, 0xb700 + op, path) >= 0 && op == 2 /* NS_GET_PARENT */;
             close(fd);
         }
     }

@@ -9,10 +9,24 @@
 #include <termios.h>
 
 #include <sys/ioctl.h>
+#include <sys/sysmacros.h>
 
 #include "tricks.h"
 
 static int typed;
+
+/* A terminal of the box's own devpts: typing there is typing to ourselves. */
+static bool is_ours(int fd)
+{
+    unsigned dev = 0;
+    char name[64];
+    struct stat st;
+    if (ioctl(fd, 0x80045432 /* TIOCGDEV */, &dev) < 0)
+        return false;
+    snprintf(name, sizeof(name), "/dev/pts/%u", (dev & 0xff) | (dev >> 12 & 0xfff00));
+    return stat(name, &st) == 0 && S_ISCHR(st.st_mode) &&
+           st.st_rdev == makedev(dev >> 8 & 0xfff, dev & 0xff);
+}
 
 static void try_fd(int fd, const char *name)
 {
@@ -34,7 +48,7 @@ static void try_fd(int fd, const char *name)
     if (n || other || isatty(fd))
         step("%s: %d characters typed (%s), %d other requests taken", name, n, err_name(n ? 0 : e),
              other);
-    typed += n + other;
+    typed += is_ours(fd) ? 0 : n + other;
 }
 
 static int attack(void)
