@@ -202,7 +202,7 @@ int volume_lookup(struct volumes *v, struct vnode *dir, const char *name, struct
         return -ENOTDIR;
     int fd = host_open(dir->fd, name, O_PATH, 0, v->roots[dir->root].cross);
     if (fd < 0)
-        return fd;
+        return fd == -EXDEV ? -EACCES : fd; /* another mount: not entered */
     int rc = host_statx(fd, "", &st);
     struct vnode *n = rc == 0 ? find(v, dir->root, &st) : NULL;
     if (rc == 0 && !n) {

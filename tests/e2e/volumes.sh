@@ -42,6 +42,23 @@ boots "two binds are two file systems" 1 "" --user 0 --mount "bind:$work/v:/mnt:
 boots "noexec" 126 "" --user 0 --mount "bind:$bb/bin:/mnt:noexec" "$bb" /mnt/busybox true
 boots "exec from a volume" 0 "ok" --user 0 --mount "bind:$bb/bin:/mnt:ro" "$bb" /mnt/busybox echo ok
 boots "on a place that the image lacks" 0 "new" --oci --mount "bind:$work/v/f:/run/a/b:ro" "$bb" cat /run/a/b
+if [ "$(id -u)" = 0 ]; then
+    mkdir -p "$work/tree/sub"
+    echo below >"$work/tree/sub/f"
+    # In a mount namespace of its own: something else is mounted inside of the source.
+    nested() {
+        timeout 60 unshare -m bash -c 'mount -t tmpfs none "$0/tree/sub" && echo above >"$0/tree/sub/f" && "$@" </dev/null;
+            echo "host: $(cat "$0/tree/sub/f")"' "$work" "$tool" --user 0 --mount "bind:$work/tree:/mnt:$1" "$bb" sh -c "$2" 2>&1
+    }
+    # The host keeps mounts together that another user namespace was given: that place is then shut.
+    check "bind: what is mounted below is not shown" "shut
+host: above" "$(nested bind 'cat /mnt/sub/f >/dev/null 2>&1 || echo shut')"
+    check "rbind: it is part of it" "above
+1
+no link
+host: guest" "$(nested rbind 'cat /mnt/sub/f; echo "$(stat -c %d /mnt /mnt/sub | uniq | wc -l)"; echo guest >/mnt/sub/f
+        ln /mnt/sub/f /mnt/l 2>/dev/null || echo no link')"
+fi
 ln -s /etc "$work/v/etc"
 boots "a symlink is the guest's own" 0 "root" --user 0 --mount "bind:$work/v:/mnt:rw" "$bb" \
     sh -c 'head -1 /mnt/etc/passwd | cut -d: -f1'
