@@ -197,15 +197,26 @@ void host_state_done(struct host_state *s)
     s->items = NULL;
 }
 
+/* "-PID" as a whole number. */
+static bool has_pid(const char *key, long pid)
+{
+    char text[32];
+    int n = snprintf(text, sizeof(text), "-%ld", pid);
+    for (const char *p = key; (p = strstr(p, text)) != NULL; p += n)
+        if (p[n] < '0' || p[n] > '9')
+            return true;
+    return false;
+}
+
 /* A new cgroup that this run did not leave: it has not our name, or somebody lives in it. */
 static bool not_ours(const char *key, const struct host_marks *marks)
 {
-    char path[1200], pid[32];
+    char path[1200];
     size_t len = 0;
     if (strncmp(key, "cgroup ", 7) != 0)
         return false;
-    (void)snprintf(pid, sizeof(pid), "-%ld-", marks->pid);
-    if (strstr(key, pid) == NULL && strstr(key, marks->id) == NULL && strstr(key, "escape") == NULL)
+    if (!has_pid(key, marks->pid) && strstr(key, marks->id) == NULL &&
+        strstr(key, marks->scratch) == NULL)
         return true;
     if (access(key + 7, F_OK) < 0)
         return true; /* gone by now */

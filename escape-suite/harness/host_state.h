@@ -19,11 +19,12 @@ int host_state_take(struct host_state *s, const char *runtime_path) MUST_CHECK;
 void host_state_done(struct host_state *s);
 /* Whose cgroups count: other runs of other people come and go. */
 struct host_marks {
-    long pid;       /* of the runtime's command */
-    const char *id; /* that the run was given */
+    long pid;            /* of the runtime's command */
+    const char *id;      /* that the run was given */
+    const char *scratch; /* name of the suite's directory */
 };
 
-/* Number of differences; f may be NULL. Of new cgroups those count that carry one of the marks, or
- * "escape", in their name, and in which nobody lives. */
+/* Number of differences; f may be NULL. Of new cgroups those count that carry one of the marks in
+ * their name, and in which nobody lives. */
 size_t host_state_diff(const struct host_state *before, const struct host_state *after,
                        const struct host_marks *marks, struct findings *f);

@@ -230,7 +230,8 @@ static void check_terminal(const struct observation *o, struct findings *f)
 static void check_host(struct lane *l, const struct observation *o, struct findings *f)
 {
     struct host_state now;
-    struct host_marks marks = {o->pid, l->id};
+    const char *name = strrchr(l->s->scratch, '/') + 1;
+    struct host_marks marks = {o->pid, l->id, name};
     if (host_state_take(&now, l->s->runtime.path) < 0)
         return;
     if (host_state_diff(&l->host, &now, &marks, NULL) > 0) {

@@ -22,10 +22,14 @@ static const char box_path[] = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 /* Finds a program: beside us, then along PATH and where system programs are. */
 static int find_program(const char *name, const char *bin, char *buf, size_t cap)
 {
-    char dirs[4096], *save = NULL;
+    char dirs[4096], real[PATH_MAX], *save = NULL;
     const char *path = getenv("PATH");
-    if (strchr(name, '/') != NULL)
-        return realpath(name, buf) != NULL && access(buf, X_OK) == 0 ? 0 : -ENOENT;
+    if (strchr(name, '/') != NULL) {
+        if (realpath(name, real) == NULL || strlen(real) >= cap || access(real, X_OK) < 0)
+            return -ENOENT;
+        (void)strcpy(buf, real);
+        return 0;
+    }
     (void)snprintf(dirs, sizeof(dirs), "%s:%s:/usr/sbin:/sbin:/usr/local/sbin", bin,
                    path != NULL ? path : "/usr/bin:/bin");
     for (char *d = strtok_r(dirs, ":", &save); d != NULL; d = strtok_r(NULL, ":", &save)) {

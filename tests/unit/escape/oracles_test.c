@@ -98,7 +98,7 @@ END_TEST
 TEST(host_states_differ)
 {
     struct host_state a = {json_object(), 0}, b = {json_object(), 0};
-    struct host_marks marks = {77, "suite-1-2"};
+    struct host_marks marks = {77, "suite-1-2", "escape-suite.x"};
     findings.n = 0;
     (void)json_object_set_new(a.items, "mount 1 2 0:3 / / rw", json_string(""));
     (void)json_object_set_new(a.items, "mount 1 2 0:3 / /no/such/place rw", json_string(""));
@@ -120,12 +120,14 @@ TEST(host_states_differ)
     (void)json_object_set_new(b.items, "cgroup /no/such/sentry-77-5", json_string(""));
     ck_assert_uint_eq(host_state_diff(&a, &b, &marks, NULL), 0);
     /* A directory without inhabitants that has our name. */
-    (void)strcpy(dir, "/tmp/escape.XXXXXX");
+    (void)strcpy(dir, "/tmp/oracle-77-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
     char key[80];
     (void)snprintf(key, sizeof(key), "cgroup %s", dir);
     (void)json_object_set_new(b.items, key, json_string(""));
     ck_assert_uint_eq(host_state_diff(&a, &b, &marks, NULL), 1);
+    marks.pid = 7;
+    ck_assert_uint_eq(host_state_diff(&a, &b, &marks, NULL), 0);
     (void)rmdir(dir);
     host_state_done(&a);
     host_state_done(&b);
@@ -135,7 +137,7 @@ END_TEST
 TEST(host_state_of_now)
 {
     struct host_state a, b;
-    struct host_marks marks = {1, "none"};
+    struct host_marks marks = {1, "none", "nowhere"};
     ck_assert_int_eq(host_state_take(&a, "/bin/sh"), 0);
     ck_assert_int_eq(host_state_take(&b, "/bin/sh"), 0);
     ck_assert_ptr_nonnull(json_object_get(a.items, "file /bin/sh"));
