@@ -125,6 +125,55 @@ static void idle_memory(const char *sentry, const char *busybox)
     }
 }
 
+/* A bundle of `true`, and the script that takes a runtime through a container's whole life. */
+static bool make_bundle(const char *busybox, char *dir)
+{
+    char path[PATH_MAX];
+    FILE *f;
+
+    if (mkdtemp(dir) == NULL)
+        return false;
+    (void)snprintf(path, sizeof(path), "%s/config.json", dir);
+    f = fopen(path, "we");
+    if (f == NULL)
+        return false;
+    (void)fprintf(
+        f,
+        "{\"ociVersion\": \"1.0.2\", \"root\": {\"path\": \"%s\", \"readonly\": true},\n"
+        " \"process\": {\"args\": [\"true\"], \"cwd\": \"/\", \"user\": {\"uid\": 0, \"gid\": 0},\n"
+        "  \"env\": [\"PATH=/bin:/usr/bin\"]},\n"
+        " \"mounts\": [{\"destination\": \"/proc\", \"type\": \"proc\", \"source\": \"proc\"},\n"
+        "  {\"destination\": \"/dev\", \"type\": \"tmpfs\", \"source\": \"tmpfs\"}],\n"
+        " \"linux\": {\"namespaces\": [{\"type\": \"pid\"}, {\"type\": \"network\"},"
+        " {\"type\": \"ipc\"}, {\"type\": \"uts\"}, {\"type\": \"mount\"}]}}\n",
+        busybox);
+    return fclose(f) == 0;
+}
+
+/* create + start + delete of the runtime beside ours, against runc. */
+static void oci_life(const char *sentry, const char *busybox, int rounds)
+{
+    static const char life[] =
+        "r() { \"$0\" --root \"$1/state\" \"$2\" \"$3\"; }; cd \"$1\" &&"
+        " r \"$1\" create b </dev/null >/dev/null && r \"$1\" start b || exit 1; n=0;"
+        " until r \"$1\" delete b 2>/dev/null; do n=$((n + 1)); [ $n -lt 500 ] || exit 1; done";
+    char shim[PATH_MAX], dir[] = "/tmp/sentry-bench-XXXXXX", path[PATH_MAX];
+    const char *slash = strrchr(sentry, '/');
+
+    (void)snprintf(shim, sizeof(shim), "%.*srunsc-shim",
+                   slash != NULL ? (int)(slash + 1 - sentry) : 0, sentry);
+    if (!installed("runc") || access(shim, X_OK) < 0 || !make_bundle(busybox, dir))
+        return;
+    const char *ours[] = {"/bin/sh", "-c", life, shim, dir, NULL};
+    const char *runc[] = {"/bin/sh", "-c", life, "runc", dir, NULL};
+    compare_commands("create, start, delete, against runc", ours, runc, rounds / 2);
+    (void)snprintf(path, sizeof(path), "%s/config.json", dir);
+    (void)unlink(path);
+    (void)snprintf(path, sizeof(path), "%s/state", dir);
+    (void)rmdir(path);
+    (void)rmdir(dir);
+}
+
 void macro_run(const char *sentry, const char *busybox, const char *debian, int rounds)
 {
     const char *ours[] = {sentry, "run", busybox, "--", "/bin/true", NULL};
@@ -151,6 +200,7 @@ void macro_run(const char *sentry, const char *busybox, const char *debian, int 
         const char *native[] = {"chroot", debian, "python3", "-c", code, NULL};
         compare_commands("python3 import, against chroot", py, native, rounds / 2);
     }
+    oci_life(sentry, busybox, rounds);
     idle_memory(sentry, busybox);
     life_run(sentry, busybox, rounds);
 }
