@@ -27,6 +27,12 @@ static int let_go(struct container *c, struct error *err)
         return r;
     r = control_start(sock, err);
     (void)close(sock);
+    /* Somebody let it go before and died before he could say so. */
+    if (r == -EALREADY) {
+        error_init(err);
+        r = container_save(c, STATE_RUNNING, err);
+        return r < 0 ? r : error_set(err, EALREADY, "cannot start an already running container");
+    }
     return r;
 }
 
@@ -68,11 +74,10 @@ int container_start(const char *id, struct error *err)
     r = guest_hooks_run(&c, &cfg, buf_cstr(&state), err);
     if (r == 0)
         r = let_go(&c, err);
-    /* Who dies here leaves "created" behind a container that runs: start again says so, and delete
-     * --force works all the same. */
+    /* Who dies here leaves "created" behind a container that runs: the next start finds out. */
     if (r == 0)
         r = container_save(&c, STATE_RUNNING, err);
-    if (r < 0)
+    if (r < 0 && r != -EALREADY)
         container_kill(&c);
     fd_close(c.lock);
     c.lock = -1;

@@ -116,10 +116,18 @@ if strace -o /dev/null true 2>/dev/null; then
         cleaned "create dies at $at" k
     done
     for at in flock:1 connect:1 sendmsg:1 renameat:1 rename:1; do
+        rm -f "$work/k.up"
         create k loop
+        mv "$work/k.out" "$work/k.up"
         strace_kill "${at%:*}" "${at#*:}" start k
+        # It was let go before the state was written.
+        [ $at != renameat:1 ] || until_true grep -q up "$work/k.up"
         rt state k >/dev/null
         check "start dies at $at: there is a state" 0 $?
+        if grep -q up "$work/k.up" 2>/dev/null; then
+            rt start k 2>/dev/null
+            check "start died at $at, the program runs: start says so" "1 running" "$? $(status k)"
+        fi
         cleaned "start dies at $at" k
     done
     for at in flock:1 kill:1 unlinkat:1 unlinkat:2 rmdir:1 rmdir:2 pidfd_open:1; do

@@ -240,6 +240,14 @@ p exec h touch /tmp/fine </dev/null
 p healthcheck run h >/dev/null 2>&1
 check "healthcheck, good" 0 $?
 p rm -f -t 0 h >/dev/null
+p run -d --name k $ulimits bb:1 sh -c 'echo up; sleep 1000' >/dev/null
+p generate kube k >"$work/k.yaml" 2>/dev/null
+p rm -f -t 0 k >/dev/null
+p play kube --network none "$work/k.yaml" >/dev/null 2>"$work/err"
+check "play kube" "0 running" "$? $(p inspect -f '{{.State.Status}}' k-pod-k)"
+p play kube --down "$work/k.yaml" >/dev/null 2>&1
+check "play kube --down" 0 $?
+p pod rm -f -a >/dev/null
 mkdir "$work/build"
 # What RUN writes to the root is in memory and gone with its container, so a build can run programs
 # but keeps only what COPY and ADD bring (docs/oci.md).
