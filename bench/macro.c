@@ -162,7 +162,7 @@ static void oci_life(const char *sentry, const char *busybox, int rounds)
 
     (void)snprintf(shim, sizeof(shim), "%.*srunsc-shim",
                    slash != NULL ? (int)(slash + 1 - sentry) : 0, sentry);
-    if (!installed("runc") || access(shim, X_OK) < 0 || !make_bundle(busybox, dir))
+    if (!bench_installed("runc") || access(shim, X_OK) < 0 || !make_bundle(busybox, dir))
         return;
     const char *ours[] = {"/bin/sh", "-c", life, shim, dir, NULL};
     const char *runc[] = {"/bin/sh", "-c", life, "runc", dir, NULL};
