@@ -145,7 +145,7 @@ p exec t /etc/passwd >/dev/null 2>&1 </dev/null
 check "exec of what is no program" 126 $?
 p exec t sh -c 'kill -9 $$' </dev/null
 check "exec, killed" 137 $?
-p exec -d t sh -c 'echo done >/tmp/flag'
+p exec -d t sh -c 'echo done >/tmp/flag' >/dev/null
 until_true p exec t test -e /tmp/flag </dev/null
 check "exec -d" done "$(p exec t cat /tmp/flag </dev/null)"
 check "stats" "t" "$(p stats --no-stream --format '{{.Name}}' t)"
@@ -187,7 +187,8 @@ p run -d --name a $ulimits bb:1 \
     sh -c 'while [ ! -e /tmp/go ]; do echo tick; sleep 0.05; done; echo attached; exit 8' >/dev/null
 p attach --no-stdin a >"$work/attach" 2>/dev/null </dev/null &
 attach=$!
-until_true grep -q tick "$work/attach"
+ticks() { grep -qs tick "$work/attach"; }
+until_true ticks
 p exec a touch /tmp/go </dev/null
 wait $attach
 check "attach" attached "$(grep -v -e tick -e '^$' "$work/attach")"
@@ -243,10 +244,13 @@ p rm -f -t 0 h >/dev/null
 p run -d --name k $ulimits bb:1 sh -c 'echo up; sleep 1000' >/dev/null
 p generate kube k >"$work/k.yaml" 2>/dev/null
 p rm -f -t 0 k >/dev/null
+# Nothing is to be started again while it is taken down.
+grep -q restartPolicy "$work/k.yaml" || sed -i 's/^spec:/spec:\n  restartPolicy: Never/' "$work/k.yaml"
 p play kube --network none "$work/k.yaml" >/dev/null 2>"$work/err"
 check "play kube" "0 running" "$? $(p inspect -f '{{.State.Status}}' k-pod-k)"
-p play kube --down "$work/k.yaml" >/dev/null 2>&1
+p play kube --down "$work/k.yaml" >/dev/null 2>"$work/err"
 check "play kube --down" 0 $?
+sed 's/^/     /' "$work/err"
 p pod rm -f -a >/dev/null
 mkdir "$work/build"
 # What RUN writes to the root is in memory and gone with its container, so a build can run programs
