@@ -37,7 +37,8 @@ enum {
     BYTES_PER_NS = 2, /* new pages that one processor can touch */
     TASK_BYTES = 32768,
     MAPPING_BYTES = 4096 + 256,
-    MAX_PROCESSES = 8192
+    MAX_PROCESSES = 8192,
+    LEVELS = 2 /* of children below the sentry */
 };
 #define SLACK (64ull << 20) /* what the sentry itself may grow by between two looks */
 
@@ -111,25 +112,33 @@ static int children(int proc, pid_t pid, pid_t *ret_pids, int max)
     return n;
 }
 
-/* Guests are children of the guests' init, which is the sentry's child. */
-void account_read(int proc, pid_t sentry, pid_t gofer, bool exact, struct account_sum *ret_sum)
+/* Guests are children of the guests' init, which is the sentry's child; the servers have a child.
+ */
+void account_read(int proc, const pid_t roots[3], bool exact, struct account_sum *ret_sum)
 {
     static pid_t pids[MAX_PROCESSES];
     struct account_sum sum = {0};
     char status[4096];
-    pid_t inits[8];
+    int n = 0, level = 0, end;
 
-    add_process(proc, sentry, false, &sum);
-    add_process(proc, gofer, false, &sum);
-    if (read_file(proc, sentry, "status", status, sizeof(status)) != 0)
+    for (int i = 0; i < 3; i++) {
+        if (roots[i] > 0)
+            pids[n++] = roots[i];
+    }
+    end = n;
+    if (read_file(proc, roots[0], "status", status, sizeof(status)) != 0)
         sum.shmem = field(status, "\nRssShmem:");
-    int n = children(proc, sentry, inits, (int)ARRAY_LEN(inits));
-    sum.failed = n < 0;
     for (int i = 0; i < n; i++) {
-        add_process(proc, inits[i], exact, &sum);
-        int m = children(proc, inits[i], pids, MAX_PROCESSES);
-        for (int k = 0; k < m; k++)
-            add_process(proc, pids[k], exact, &sum);
+        if (i == end) {
+            level++;
+            end = n;
+        }
+        add_process(proc, pids[i], exact && level > 0, &sum);
+        if (level == LEVELS)
+            continue;
+        int more = children(proc, pids[i], pids + n, MAX_PROCESSES - n);
+        sum.failed |= more < 0 && pids[i] == roots[0];
+        n += MAX(more, 0);
     }
     *ret_sum = sum;
 }
@@ -146,7 +155,7 @@ static uint64_t total(const struct account *a, bool exact, uint64_t *ret_sure)
         *ret_sure = 0;
         return a->u->touchable + a->u->files + host;
     }
-    account_read(a->proc, a->sentry, a->gofer, exact, &s);
+    account_read(a->proc, a->roots, exact, &s);
     uint64_t sum = s.anon + s.swap + s.tables + s.shmem + a->u->files + host;
     *ret_sure = sum - s.anon + s.largest;
     return s.failed ? sum + a->u->touchable : sum;
@@ -176,9 +185,10 @@ static void plan_next(struct account *a, uint64_t now, uint64_t cost)
     a->next_ns = now + wait;
 }
 
-void account_begin(struct account *a, struct usage *u, uint64_t limit, pid_t sentry, pid_t gofer)
+void account_begin(struct account *a, struct usage *u, uint64_t limit, const pid_t roots[3])
 {
-    *a = (struct account){.u = u, .limit = limit, .sentry = sentry, .gofer = gofer};
+    *a = (struct account){.u = u, .limit = limit};
+    memcpy(a->roots, roots, sizeof(a->roots));
     a->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     u->wake_at = UINT64_MAX;
     __atomic_store_n(&u->sampling, 1, __ATOMIC_RELEASE);
@@ -206,7 +216,7 @@ bool account_look(struct account *a, bool woken)
     if (a->u == NULL || ((begin = now_ns()) < a->next_ns && !woken))
         return false;
     a->used = total(a, false, &sure);
-    for (int i = 0; i < 2 && a->used > a->limit; i++)
+    for (int i = 0; i < 2 && a->limit != 0 && a->used > a->limit; i++)
         a->used = total(a, sure <= a->limit, &sure);
     a->peak = MAX(a->peak, a->used);
     (void)__atomic_add_fetch(&a->u->samples, 1, __ATOMIC_RELEASE);

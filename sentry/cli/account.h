@@ -10,16 +10,16 @@
 struct usage;
 
 struct account {
-    struct usage *u; /* shared with the sentry; NULL: not in use */
-    uint64_t limit;  /* bytes */
-    int proc;        /* the host's /proc, which the monitor may leave */
-    pid_t sentry, gofer, init;
+    struct usage *u;  /* shared with the sentry; NULL: not in use */
+    uint64_t limit;   /* bytes */
+    int proc;         /* the host's /proc, which the monitor may leave */
+    pid_t roots[3];   /* sentry, gofer, volume server (0: none) */
     uint64_t next_ns; /* CLOCK_MONOTONIC of the next look */
     uint64_t used, peak;
 };
 
 /* The processes exist; guests do not run yet. */
-void account_begin(struct account *a, struct usage *u, uint64_t limit, pid_t sentry, pid_t gofer);
+void account_begin(struct account *a, struct usage *u, uint64_t limit, const pid_t roots[3]);
 void account_end(struct account *a);
 /* ms until the next look, -1: never. */
 int account_timeout_ms(const struct account *a);
@@ -33,4 +33,4 @@ struct account_sum {
     uint32_t processes;
     bool failed; /* the kernel does not list children: nothing is known of guests */
 };
-void account_read(int proc, pid_t sentry, pid_t gofer, bool exact, struct account_sum *ret_sum);
+void account_read(int proc, const pid_t roots[3], bool exact, struct account_sum *ret_sum);

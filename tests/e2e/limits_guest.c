@@ -87,6 +87,21 @@ static int burn_processes(void)
     }
 }
 
+static void *touch(void *arg)
+{
+    size_t n = (size_t)1 << 30;
+    volatile char *p = malloc(n);
+    for (size_t i = 0; p != NULL && i < n; i += 4096)
+        p[i] = 1;
+    return arg;
+}
+
+static int fork_bomb(void)
+{
+    for (;;)
+        (void)fork();
+}
+
 static void block_all(void)
 {
     sigset_t all;
@@ -222,6 +237,12 @@ int main(int argc, char **argv)
         (void)threads(3, spin);
         (void)wait_for_ever(NULL);
     }
+    if (strcmp(what, "thread-memory") == 0) {
+        (void)threads(1, touch);
+        (void)wait_for_ever(NULL);
+    }
+    if (strcmp(what, "bomb") == 0)
+        return fork_bomb();
     if (strcmp(what, "stopped") == 0)
         return raise(SIGSTOP);
     if (strcmp(what, "vfork") == 0)

@@ -11,6 +11,7 @@
 
 static char dir[64];
 static int proc;
+static const pid_t roots[3] = {10, 11, 0};
 
 static void put(const char *name, const char *text)
 {
@@ -63,23 +64,24 @@ TEST(sums_everybody)
             "Name:\tsentry\nVmPTE:\t      8 kB\nVmSwap:\t       1 kB\nRssAnon:\t     100 kB\n"
             "RssFile:\t  9000 kB\nRssShmem:\t       4 kB\n",
             NULL, "20 ");
-    process(11, "Name:\tsentry-gofer\nVmPTE:\t       2 kB\nRssAnon:\t      50 kB\n", NULL, "");
+    process(11, "Name:\tsentry-gofer\nVmPTE:\t       2 kB\nRssAnon:\t      50 kB\n", NULL, "12 ");
+    process(12, "Name:\tsentry-gofer\nRssAnon:\t       7 kB\n", NULL, "");
     process(20, "Name:\ti\nRssAnon:\t       3 kB\n", NULL, "21 22 23 ");
     process(21, "Name:\ta\nRssAnon:\t    1000 kB\nRssShmem:\t  500 kB\n",
             "Rss: 1 kB\nPss_Anon:  400 kB\n", "");
     process(22, "Name:\tRssAnon:  77 kB\nVmSwap:\t      16 kB\nRssAnon:\t    1000 kB\n", NULL, "");
     /* 23 has ended meanwhile */
-    account_read(proc, 10, 11, false, &s);
+    account_read(proc, roots, false, &s);
     ck_assert(!s.failed);
-    ck_assert_uint_eq(s.processes, 5);
-    ck_assert_uint_eq(s.anon, (100 + 50 + 3 + 1000 + 1000) * 1024);
+    ck_assert_uint_eq(s.processes, 6);
+    ck_assert_uint_eq(s.anon, (100 + 50 + 7 + 3 + 1000 + 1000) * 1024);
     ck_assert_uint_eq(s.largest, 1000 * 1024);
     ck_assert_uint_eq(s.swap, 17 * 1024);
     ck_assert_uint_eq(s.tables, 10 * 1024);
     ck_assert_uint_eq(s.shmem, 4 * 1024);
     /* The exact share where it can be read; else the larger number. */
-    account_read(proc, 10, 11, true, &s);
-    ck_assert_uint_eq(s.anon, (100 + 50 + 3 + 400 + 1000) * 1024);
+    account_read(proc, roots, true, &s);
+    ck_assert_uint_eq(s.anon, (100 + 50 + 7 + 3 + 400 + 1000) * 1024);
     teardown();
 }
 
@@ -88,7 +90,7 @@ TEST(without_lists_of_children)
     struct account_sum s;
     setup();
     process(10, "RssAnon:\t     1 kB\n\nRssAnon:\t     100 kB\n", NULL, NULL);
-    account_read(proc, 10, 11, false, &s);
+    account_read(proc, roots, false, &s);
     ck_assert(s.failed);
     ck_assert_uint_eq(s.processes, 1);
     teardown();
