@@ -66,6 +66,7 @@ int volume_client_new(CONSUMES int sock_fd, uint32_t nroots, struct volume_clien
         return error_set(err, ENOMEM, "no memory for the volumes' client");
     }
     gofer_link_init(&c->link, sock_fd);
+    c->link.port.timeout_ms = VOLUME_TIMEOUT_MS;
     c->nroots = nroots;
     int rc = greet(c, err);
     if (rc < 0) {
@@ -377,6 +378,6 @@ int volume_client_sync(struct volume_client *c, uint32_t dir)
     /* However long the host's disk takes. */
     c->link.port.timeout_ms = 0;
     int rc = call_plain(c, &out);
-    c->link.port.timeout_ms = GOFER_TIMEOUT_MS;
+    c->link.port.timeout_ms = VOLUME_TIMEOUT_MS;
     return rc;
 }

@@ -16,6 +16,9 @@
 
 struct volume_client;
 
+/* What a request may take: the host's disk, and what it has to do for a large file, is no failure. */
+#define VOLUME_TIMEOUT_MS 120000
+
 struct volume_ref {
     uint32_t dir, node;
     const char *name; /* "" and dir == node: a root */
