@@ -302,9 +302,14 @@ static void others(void)
         pause();
         _exit(0);
     }
-    usleep(20000);
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    slurp(path);
+    /* It sleeps sooner or later, on a busy machine later. */
+    for (int i = 0; i < 1000; i++) {
+        slurp(path);
+        if (*(strrchr(buf, ')') + 2) == 'S')
+            break;
+        usleep(10000);
+    }
     printf("child state %c\n", *(strrchr(buf, ')') + 2));
     kill(pid, SIGKILL);
     siginfo_t si;
