@@ -201,6 +201,32 @@ def races(g):
     check("nothing outside has changed", before, tree(outside))
 
 
+def guest_races(g):
+    """The same from inside: one process swaps a directory for a symlink to a path of the host, another reads."""
+    before = tree(outside)
+    g("!exec(" + repr(f"""
+os.mkdir('/v/gd')
+open('/v/gd/secret', 'w').write('inside')
+os.symlink('../../../../../../../..{outside}', '/v/gl')
+pid = os.fork()
+if pid == 0:
+    for i in range(1000):
+        os.rename('/v/gd', '/v/gt')
+        os.rename('/v/gl', '/v/gd')
+        os.rename('/v/gt', '/v/gl')
+    os._exit(0)
+seen = set()
+for i in range(1500):
+    seen.add(str(tryread('/v/gd/secret')))
+    trywrite('/v/gd/secret')
+    trymake('/v/gd/made')
+status = os.waitpid(pid, 0)[1]
+""") + ", scope)")
+    check("the guest's own race", ("0", True, []),
+          (g("status"), "inside" in g("seen"), [x for x in eval(g("seen")) if "outside" in x]))
+    check("nothing outside has changed by it", before, tree(outside))
+
+
 make()
 if uid is not None:
     for root, dirs, files in os.walk(work):
@@ -234,5 +260,6 @@ side_by_side(guest)
 owners(guest)
 read_only(guest)
 races(guest)
+guest_races(guest)
 check("the guest ended", 0, guest.end())
 sys.exit(1 if failures else 0)
