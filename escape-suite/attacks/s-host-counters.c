@@ -70,7 +70,7 @@ static int attack(void)
                                          "/proc/keys",
                                          "/proc/key-users",
                                          "/proc/pagetypeinfo",
-                                         
+
                                          "/proc/buddyinfo",
                                          "/proc/schedstat",
                                          "/proc/pressure/cpu",
