@@ -45,6 +45,15 @@ def members(pgrp):
     return found
 
 
+def nested(pid):
+    """In a pid namespace of its own: the sentry, and not a fork of the monitor that is no program of its own yet."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+            return next(len(line.split()) > 2 for line in f if line.startswith("NSpid:"))
+    except OSError:
+        return False
+
+
 def cgroups_of(pid):
     found = []
     for top, names, _ in os.walk("/sys/fs/cgroup"):
@@ -78,6 +87,8 @@ def one(rng, n):
     else:
         name = {"guest": None, "zygote": None}.get(victim, victim)
         targets = [p for p, comm in members(group) if p != group and (comm == name or (name is None and "sentry" not in comm))]
+        if victim == "sentry":
+            targets = [p for p in targets if nested(p)]
         # The zygote is the first process of the guests: with it they all end.
         targets = sorted(targets)[:1] if victim == "zygote" else targets
     target = rng.choice(targets) if targets else group
