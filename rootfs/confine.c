@@ -319,17 +319,52 @@ static const int absent_calls[] = {SCMP_SYS(open),  SCMP_SYS(openat),    SCMP_SY
                                    SCMP_SYS(stat),  SCMP_SYS(faccessat), SCMP_SYS(faccessat2),
                                    SCMP_SYS(lstat), SCMP_SYS(readlinkat)};
 
-static const int sanitizer_calls[] = {
-    SCMP_SYS(mprotect),  SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield),  SCMP_SYS(getpid),
-    SCMP_SYS(gettid),    SCMP_SYS(tgkill),      SCMP_SYS(prctl),        SCMP_SYS(mmap),
-    SCMP_SYS(clone),     SCMP_SYS(ptrace),      SCMP_SYS(wait4),        SCMP_SYS(readlink),
-    SCMP_SYS(getrlimit), SCMP_SYS(prlimit64),   SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask)};
+static const int sanitizer_calls[] = {SCMP_SYS(mprotect),
+                                      SCMP_SYS(sigaltstack),
+                                      SCMP_SYS(sched_yield),
+                                      SCMP_SYS(getpid),
+                                      SCMP_SYS(gettid),
+                                      SCMP_SYS(tgkill),
+                                      SCMP_SYS(prctl),
+                                      SCMP_SYS(mmap),
+                                      SCMP_SYS(clone),
+                                      SCMP_SYS(ptrace),
+                                      SCMP_SYS(wait4),
+                                      SCMP_SYS(readlink),
+                                      SCMP_SYS(getrlimit),
+                                      SCMP_SYS(prlimit64),
+                                      SCMP_SYS(rt_sigaction),
+                                      SCMP_SYS(rt_sigprocmask),
+                                      SCMP_SYS(rseq),
+                                      SCMP_SYS(set_robust_list),
+                                      SCMP_SYS(sched_getaffinity)};
 
 static int add_rules(scmp_filter_ctx f, uint32_t action, const int *calls, size_t n)
 {
     int r = 0;
     for (size_t i = 0; i < n && r == 0; i++)
         r = seccomp_rule_add(f, action, calls[i], 0);
+    return r;
+}
+
+/* The thread that decompresses (ahead.c): a thread of this process and nothing else. */
+static int add_thread_rules(scmp_filter_ctx f)
+{
+    static const int calls[] = {SCMP_SYS(rt_sigaction),    SCMP_SYS(rseq),
+                                SCMP_SYS(set_robust_list), SCMP_SYS(rt_sigprocmask),
+                                SCMP_SYS(sched_yield),     SCMP_SYS(sched_getaffinity)};
+    static const unsigned thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM |
+                                   CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
+                                   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+    int r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    if (r == 0 && !SENTRY_SANITIZED)
+        r = add_rules(f, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls));
+    if (r == 0 && !SENTRY_SANITIZED)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                             SCMP_A0(SCMP_CMP_EQ, thread, 0));
+    if (r == 0 && !SENTRY_SANITIZED)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
     return r;
 }
 
@@ -360,6 +395,8 @@ static int enter_filter(struct error *err)
         r = add_rules(f, SCMP_ACT_ERRNO(ENOENT), absent_calls, ARRAY_LEN(absent_calls));
     if (r == 0)
         r = add_argument_rules(f);
+    if (r == 0)
+        r = add_thread_rules(f);
     if (r == 0 && SENTRY_SANITIZED)
         r = add_rules(f, SCMP_ACT_ALLOW, sanitizer_calls, ARRAY_LEN(sanitizer_calls));
     if (r == 0)

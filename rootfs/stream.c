@@ -12,9 +12,11 @@
 #include <string.h>
 
 #include "lib/alloc.h"
+#include "rootfs/ahead.h"
 
 enum {
-    BUFFER = 256 * 1024
+    BUFFER = 256 * 1024,
+    AHEAD_FROM = 1 << 20 /* a smaller blob is not worth a thread */
 };
 
 static la_ssize_t packed_read(struct archive *a, void *arg, const void **ret_data)
@@ -89,6 +91,8 @@ int stream_open(struct stream *s, const struct blob *b, const struct image_limit
 
 void stream_done(struct stream *s)
 {
+    ahead_free(s->ahead);
+    s->ahead = NULL;
     if (s->raw != NULL)
         (void)archive_read_free(s->raw);
     s->raw = NULL;
@@ -121,32 +125,51 @@ static int count(struct stream *s, uint64_t n)
     return 0;
 }
 
+static int64_t next_plain(struct stream *s, const void **ret_data)
+{
+    int64_t n = blob_read(&s->blob, s->pos, s->buffer, BUFFER);
+    if (n < 0)
+        return error_errno(s->err, (int)-n, "reading");
+    s->pos += (uint64_t)n;
+    *ret_data = s->buffer;
+    return n;
+}
+
+static int64_t next_block(struct stream *s, const void **ret_data)
+{
+    size_t size = 0;
+    la_int64_t offset;
+    int r;
+    do {
+        r = archive_read_data_block(s->raw, ret_data, &size, &offset);
+    } while (r == ARCHIVE_OK && size == 0);
+    if (r == ARCHIVE_EOF)
+        return 0;
+    if (r != ARCHIVE_OK)
+        return error_set(s->err, EINVAL, "decompressing: %.200s", archive_error_string(s->raw));
+    return (int64_t)size;
+}
+
 int64_t stream_next(struct stream *s, const void **ret_data)
 {
     int64_t n;
-    if (s->raw == NULL) {
-        n = blob_read(&s->blob, s->pos, s->buffer, BUFFER);
-        if (n < 0)
-            return error_errno(s->err, (int)-n, "reading");
-        s->pos += (uint64_t)n;
-        *ret_data = s->buffer;
-    } else {
-        size_t size = 0;
-        la_int64_t offset;
-        int r;
-        do {
-            r = archive_read_data_block(s->raw, ret_data, &size, &offset);
-        } while (r == ARCHIVE_OK && size == 0);
-        if (r == ARCHIVE_EOF)
-            return 0;
-        if (r != ARCHIVE_OK)
-            return error_set(s->err, EINVAL, "decompressing: %.200s", archive_error_string(s->raw));
-        n = (int64_t)size;
+    if (s->raw != NULL && s->ahead == NULL && s->out == 0 && s->blob.size >= AHEAD_FROM) {
+        int r = ahead_new(s->raw, s->hashing, &s->ahead, s->err);
+        if (r < 0)
+            return r;
     }
+    if (s->raw == NULL)
+        n = next_plain(s, ret_data);
+    else if (s->ahead != NULL)
+        n = ahead_next(s->ahead, ret_data, s->err);
+    else
+        n = next_block(s, ret_data);
+    if (n <= 0)
+        return n;
     int r = count(s, (uint64_t)n);
     if (r < 0)
         return r;
-    if (s->hashing)
+    if (s->hashing && s->ahead == NULL)
         digest_update(&s->hash, *ret_data, (size_t)n);
     return n;
 }
@@ -158,7 +181,9 @@ int stream_finish(struct stream *s, struct digest *ret_d)
     do {
         n = stream_next(s, &data);
     } while (n > 0);
-    if (n == 0 && s->hashing)
+    if (n == 0 && s->hashing && s->ahead != NULL)
+        ahead_digest(s->ahead, ret_d);
+    else if (n == 0 && s->hashing)
         digest_end(&s->hash, ret_d);
     return (int)n;
 }

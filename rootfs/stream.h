@@ -10,6 +10,7 @@
 #include "rootfs/blob.h"
 #include "rootfs/limits.h"
 
+struct ahead;
 struct archive;
 
 struct stream {
@@ -18,6 +19,7 @@ struct stream {
     uint64_t *total; /* counts against limits->bytes; shared by the layers of an image */
     uint64_t pos, out;
     struct archive *raw; /* NULL: not compressed */
+    struct ahead *ahead; /* reads raw, from the first stream_next of a large blob on; else NULL */
     bool hashing;
     struct digest_state hash;
     uint8_t *buffer;

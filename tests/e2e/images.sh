@@ -55,6 +55,9 @@ store_has "good images" 1
 sh='/bin/sh'
 runs "gzip" 0 "x" "$i/gzip" -- /bin/busybox cat /etc/x
 [ ! -d "$i/zstd" ] || runs "zstd" 0 "x" "$i/zstd" -- /bin/busybox cat /etc/x
+for n in large-gzip large-twice large-zstd; do
+    [ ! -d "$i/$n" ] || runs "$n" 0 "400000 400000" "$i/$n" -- $sh -c 'busybox stat -c %s /noise/0 /noise/7 | busybox xargs busybox echo'
+done
 runs "whiteouts" 0 "o o/new o/sub o/sub/new w w/b" "$i/whiteouts" -- $sh -c \
     'cd /; echo $(busybox find o p w 2>/dev/null | busybox sort)'
 runs "hard links" 0 "one 4 one loop" "$i/links" -- $sh -c \

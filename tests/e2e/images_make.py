@@ -134,6 +134,14 @@ good("plain", [BASE], config={"Env": ["A=image", "B=image"], "Entrypoint": ["/bi
 good("gzip", [BASE, tar([f("etc/x")])], how="gzip")
 if subprocess.run(["sh", "-c", "command -v zstd"], stdout=subprocess.DEVNULL, check=False).returncode == 0:
     good("zstd", [BASE, tar([f("etc/x")])], how="zstd")
+    good("large-zstd", [BASE, tar([f("noise/%d" % n, os.urandom(400000)) for n in range(8)])], how="zstd")
+# Large enough to be decompressed by a thread of its own.
+noise = tar([f("noise/%d" % n, os.urandom(400000)) for n in range(8)])
+good("large-gzip", [BASE, noise], how="gzip")
+good("large-twice", [BASE, (gzip.compress(noise[:1500160]) + gzip.compress(noise[1500160:]), GZIP, noise)])
+bad("large-cut", "layer 2.*(decompressing|damaged|runcated)",
+    [BASE, (gzip.compress(noise)[:2000000], GZIP, noise)])
+bad("large-diff", "layer 2.*diff_id", [BASE, (gzip.compress(noise), GZIP, BASE)])
 good("whiteouts", [BASE, tar([d("w"), f("w/a"), f("w/b"), d("o"), f("o/old"), d("o/sub"),
                               f("o/sub/old"), d("p"), f("p/old")]),
                    tar([f("w/.wh.a", b""), f("o/new"), d("o/sub"), f("o/sub/new"),
