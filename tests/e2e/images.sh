@@ -1,5 +1,5 @@
 #!/bin/bash
-# timeout: 400
+# timeout: 600
 # Images that are not directories: layouts and archives, good and hostile, the store. As root also as
 # somebody else.
 source "$(dirname "$0")/lib.sh"
