@@ -12,7 +12,7 @@ KEYS = ["tries", "must fail because", "an escape would", "source"]
 
 def attack_files(folder):
     return sorted(f for f in os.listdir(folder)
-                  if f.endswith((".c", ".sh", ".py")) and not f.startswith("tool-"))
+                  if f.endswith((".c", ".sh", ".py")) and not f.startswith(("tool-", "tool_")))
 
 
 def notes(path):
