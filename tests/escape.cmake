@@ -9,7 +9,7 @@ foreach(group n f p r o s c b v g i)
   if(lines)
     add_test(NAME escape/suite-${group} COMMAND "${escape_bin}" --only ${group} --jobs 1 --quick
       --image-dir "${PROJECT_SOURCE_DIR}/build/images")
-    set_tests_properties(escape/suite-${group} PROPERTIES LABELS escape TIMEOUT 400)
+    set_tests_properties(escape/suite-${group} PROPERTIES LABELS escape TIMEOUT 800)
   endif()
 endforeach()
 add_test(NAME escape/harness COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/escape/harness.sh")

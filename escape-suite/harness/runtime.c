@@ -117,10 +117,10 @@ const char *runtime_lacks(const struct runtime *r, const struct attack *a)
         return NULL;
     if (word_in(a->expect, '|', "output-limit"))
         return "this runtime has no limit on output";
-    if (r->kind == RUNTIME_BWRAP && a->group == GROUP_RESOURCES)
-        return "bwrap sets no limits, and the attack would be the machine's";
-    if (r->kind == RUNTIME_BWRAP &&
-        (word_in(a->expect, '|', "pids-limit") || word_in(a->expect, '|', "memory-limit")))
+    bool limited = a->group == GROUP_RESOURCES || strstr(a->limits, "--memory") != NULL ||
+                   strstr(a->limits, "--pids") != NULL || word_in(a->expect, '|', "pids-limit") ||
+                   word_in(a->expect, '|', "memory-limit");
+    if (r->kind == RUNTIME_BWRAP && limited)
         return "bwrap sets no limits, and the attack would be the machine's";
     if (a->tty && r->own_shim)
         return "the OCI command takes a terminal from a console socket only";
