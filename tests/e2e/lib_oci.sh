@@ -1,5 +1,5 @@
 # Sourced by the OCI scripts, after lib.sh: bundles, the runtime by hand, what must not be left.
-# shellcheck shell=bash disable=SC2034,SC2154
+# shellcheck shell=bash disable=SC2034,SC2154,SC2045
 shim=${SENTRY_BIN:-$top/build/bin}/runsc-shim
 [ -x "$shim" ] || { echo "skipped: no runsc-shim"; exit 77; }
 state=$work/state

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What config.json says is what the guest sees: process, mounts, hooks, seccomp, cgroup, terminal.
 # timeout: 200
+# shellcheck disable=SC2046,SC1010,SC2034,SC2045
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_oci.sh"
 export LC_ALL=C

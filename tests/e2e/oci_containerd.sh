@@ -1,6 +1,7 @@
 #!/bin/bash
 # The real containerd with its runc shim over runsc-shim, in directories of the test's own.
 # timeout: 200
+# shellcheck disable=SC2046,SC1010,SC2034,SC2045
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_oci.sh"
 for program in containerd ctr containerd-shim-runc-v2; do

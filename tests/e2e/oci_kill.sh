@@ -3,6 +3,7 @@
 # delete --force gets back to nothing. The shim itself is killed by its hooks and by strace at chosen
 # system calls, so no step depends on time.
 # timeout: 240
+# shellcheck disable=SC2046,SC1010,SC2034,SC2045
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_oci.sh"
 

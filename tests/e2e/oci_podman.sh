@@ -1,6 +1,7 @@
 #!/bin/bash
 # The real podman and conmon over runsc-shim, in roots of the test's own.
 # timeout: 400
+# shellcheck disable=SC2046,SC1010,SC2034,SC2045
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_oci.sh"
 for program in podman conmon; do

@@ -1,6 +1,7 @@
 #!/bin/bash
 # runsc-shim by hand: every command, the states, the errors and how they are reported.
 # timeout: 240
+# shellcheck disable=SC2046,SC1010,SC2034,SC2045
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_oci.sh"
 export LC_ALL=C
