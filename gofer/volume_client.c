@@ -200,6 +200,55 @@ int volume_client_lookup(struct volume_client *c, uint32_t dir, const char *name
     return rc < 0 ? rc : call_step(c, &out, ret, ret_link);
 }
 
+/* All but the last step are directories, and only the last one ends a walk early. */
+static bool walk_steps(struct gofer_in *in, uint16_t n, const struct volume_walk_rep *rep,
+                       struct volume_walk *ret)
+{
+    if (rep->zero != 0 || rep->done > n || (rep->error && rep->done == n))
+        return false;
+    for (uint16_t i = 0; i < rep->done; i++) {
+        gofer_get(in, &ret->steps[i], sizeof(ret->steps[i]));
+        if (!step_valid(&ret->steps[i]) || (i > 0 && !S_ISDIR(ret->steps[i - 1].attr.mode)))
+            return false;
+    }
+    bool at_dir = rep->done == 0 || S_ISDIR(ret->steps[rep->done - 1].attr.mode);
+    return rep->error ? at_dir : rep->done == n || !at_dir;
+}
+
+int volume_client_walk(struct volume_client *c, uint32_t dir, const char *const *names, uint16_t n,
+                       struct volume_walk *ret)
+{
+    struct gofer_out out = gofer_request(&c->link, VOLUME_WALK);
+    struct volume_walk_req req = {.dir = dir, .count = n};
+    struct volume_walk_rep rep;
+    struct gofer_reply r;
+    gofer_put(&out, &req, sizeof(req));
+    int rc = n == 0 || n > VOLUME_WALK_MAX ? -EINVAL : 0;
+    for (uint16_t i = 0; i < n && rc == 0; i++)
+        rc = put_name(&out, names[i]);
+    if (rc == 0)
+        rc = gofer_call(&c->link, &out, &r);
+    if (rc < 0)
+        return rc;
+    gofer_get(&r.in, &rep, sizeof(rep));
+    if (!walk_steps(&r.in, n, &rep, ret))
+        return gofer_break(&c->link, &r);
+    size_t len = r.in.left;
+    bool symlink = rep.done > 0 && S_ISLNK(ret->steps[rep.done - 1].attr.mode);
+    const char *link = symlink && len > 0 ? gofer_get_bytes(&r.in, len) : NULL;
+    if (link && !gofer_link_valid(link, len))
+        return gofer_break(&c->link, &r);
+    rc = gofer_call_end(&c->link, &r, 0);
+    if (rc < 0)
+        return rc;
+    if (link)
+        c->link.reply[(size_t)((const uint8_t *)link - c->link.reply) + len] = '\0';
+    ret->link = link;
+    ret->done = rep.done;
+    ret->error = rep.error ? gofer_errno(rep.error) : 0;
+    return 0;
+}
+
 int volume_client_getattr(struct volume_client *c, uint32_t node, struct gofer_attr *ret)
 {
     struct gofer_out out = gofer_request(&c->link, VOLUME_GETATTR);

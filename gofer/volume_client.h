@@ -16,7 +16,8 @@
 
 struct volume_client;
 
-/* What a request may take: the host's disk, and what it has to do for a large file, is no failure. */
+/* What a request may take: the host's disk, and what it has to do for a large file, is no failure.
+ */
 #define VOLUME_TIMEOUT_MS 120000
 
 struct volume_ref {
@@ -37,6 +38,16 @@ MUST_CHECK int volume_client_root(const struct volume_client *c, uint32_t r,
  * NULL. */
 MUST_CHECK int volume_client_lookup(struct volume_client *c, uint32_t dir, const char *name,
                                     struct gofer_step *ret, const char **ret_link);
+/* Several names at once: done of them were found, and `error` says why the next one was not (0: all
+ * were, or the last is no directory). */
+struct volume_walk {
+    uint16_t done;
+    int error;
+    struct gofer_step steps[VOLUME_WALK_MAX];
+    const char *link; /* as for lookup: of the last step */
+};
+MUST_CHECK int volume_client_walk(struct volume_client *c, uint32_t dir, const char *const *names,
+                                  uint16_t n, struct volume_walk *ret);
 MUST_CHECK int volume_client_getattr(struct volume_client *c, uint32_t node,
                                      struct gofer_attr *ret);
 /* flags: VOLUME_READ | VOLUME_WRITE. A CLOEXEC descriptor of a regular file with just that access.

@@ -25,18 +25,21 @@ enum volume_msg {
     VOLUME_GETXATTR,   /* volume_place_req, name, xattr name -> value */
     VOLUME_LISTXATTR,  /* volume_place_req, name -> names, each with its NUL */
     VOLUME_FORGET,     /* gofer_forget_req, u32[count] -> nothing */
-    VOLUME_WRITES,     /* no message; those behind it need a writable root, else EROFS */
-    VOLUME_CREATE,     /* volume_create_req, name, target of a symlink -> gofer_step */
-    VOLUME_LINK,       /* volume_link_req, name, new name -> gofer_attr */
-    VOLUME_REMOVE,     /* volume_dir_req (flags: VOLUME_DIRECTORY), name -> nothing */
-    VOLUME_RENAME,     /* volume_rename_req, name, new name -> nothing */
-    VOLUME_SETATTR,    /* volume_setattr_req, name -> gofer_attr */
-    VOLUME_SETXATTR,   /* volume_place_req (flags: XATTR_CREATE|REPLACE), name, xattr name, value */
+    VOLUME_WALK,     /* volume_walk_req, name[count] -> volume_walk_rep, gofer_step[done], target */
+    VOLUME_WRITES,   /* no message; those behind it need a writable root, else EROFS */
+    VOLUME_CREATE,   /* volume_create_req, name, target of a symlink -> gofer_step */
+    VOLUME_LINK,     /* volume_link_req, name, new name -> gofer_attr */
+    VOLUME_REMOVE,   /* volume_dir_req (flags: VOLUME_DIRECTORY), name -> nothing */
+    VOLUME_RENAME,   /* volume_rename_req, name, new name -> nothing */
+    VOLUME_SETATTR,  /* volume_setattr_req, name -> gofer_attr */
+    VOLUME_SETXATTR, /* volume_place_req (flags: XATTR_CREATE|REPLACE), name, xattr name, value */
     VOLUME_REMOVEXATTR, /* volume_place_req, name, xattr name -> nothing */
     VOLUME_SYNC,        /* gofer_node_req of a directory -> nothing */
     VOLUME_MSG_END
 };
 #define VOLUME_MSG_FIRST VOLUME_HELLO
+
+#define VOLUME_WALK_MAX 8u /* names in one WALK */
 
 /* volume_root.flags */
 #define VOLUME_ROOT_WRITABLE 1u
@@ -70,6 +73,22 @@ struct volume_root {
 struct volume_dir_req {
     uint32_t dir;
     uint32_t flags;
+};
+
+/*   0  u32 dir;  4  u16 count (1..8);  6  u16 zero; then count names */
+struct volume_walk_req {
+    uint32_t dir;
+    uint16_t count;
+    uint16_t zero;
+};
+
+/*   0  u16 done (steps that follow);  2  u16 error (errno of name number `done`; 0 if all were
+ * found or the last step is no directory);  4  u32 zero; behind the steps the target if the last
+ * one is a symlink */
+struct volume_walk_rep {
+    uint16_t done;
+    uint16_t error;
+    uint32_t zero;
 };
 
 /*   0  u32 dir;  4  u32 node;  8  u32 flags;  12  u32 zero; then the name (u16 0 for a root) */
@@ -120,6 +139,8 @@ struct volume_setattr_req {
 
 _Static_assert(sizeof(struct volume_root) == 136, "wire");
 _Static_assert(sizeof(struct volume_dir_req) == 8, "wire");
+_Static_assert(sizeof(struct volume_walk_req) == 8, "wire");
+_Static_assert(sizeof(struct volume_walk_rep) == 8, "wire");
 _Static_assert(sizeof(struct volume_place_req) == 16, "wire");
 _Static_assert(sizeof(struct volume_create_req) == 16, "wire");
 _Static_assert(sizeof(struct volume_link_req) == 16, "wire");

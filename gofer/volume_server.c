@@ -160,6 +160,50 @@ static int handle_lookup(struct exchange *x)
     return 0;
 }
 
+/* The target of a symlink behind what was put so far; without one that cannot be read. */
+static void put_link(struct exchange *x, const struct vnode *n)
+{
+    char target[GOFER_LINK_MAX + 1];
+    int64_t len = volume_readlink(n, target, sizeof(target));
+    if (len > 0)
+        gofer_put(&x->out, target, (size_t)len);
+}
+
+static int handle_walk(struct exchange *x)
+{
+    struct volume_walk_req req;
+    name_text names[VOLUME_WALK_MAX];
+    struct volume_walk_rep rep = {0};
+    struct vnode *n;
+    gofer_get(&x->in, &req, sizeof(req));
+    if (req.count == 0 || req.count > VOLUME_WALK_MAX || req.zero != 0)
+        return -EPROTO;
+    for (uint16_t i = 0; i < req.count; i++)
+        take_name(x, names[i]);
+    if (!gofer_in_done(&x->in))
+        return -EPROTO;
+    int rc = node_of(x, req.dir, &n);
+    if (rc < 0)
+        return rc;
+    struct volume_walk_rep *place = gofer_put_space(&x->out, sizeof(*place));
+    while (rep.done < req.count && n->type == DT_DIR) {
+        struct gofer_attr attr;
+        rc = volume_lookup(x->v, n, names[rep.done], &n, &attr);
+        if (rc < 0)
+            break;
+        (void)step_reply(x, n, &attr);
+        rep.done++;
+    }
+    if (rep.done == 0 && rc == 0)
+        rc = -ENOTDIR;
+    rep.error = rc < 0 ? (uint16_t)serve_status(rc) : 0;
+    if (rep.done > 0 && n->type == DT_LNK)
+        put_link(x, n);
+    if (place)
+        *place = rep;
+    return 0;
+}
+
 static int handle_getattr(struct exchange *x)
 {
     struct vnode *n;
@@ -434,14 +478,23 @@ static int handle_sync(struct exchange *x)
 
 #define AT(type) [(type)-VOLUME_MSG_FIRST]
 static handler_fn *const handlers[] = {
-    AT(VOLUME_HELLO) = handle_hello,       AT(VOLUME_LOOKUP) = handle_lookup,
-    AT(VOLUME_GETATTR) = handle_getattr,   AT(VOLUME_OPEN) = handle_open,
-    AT(VOLUME_READDIR) = handle_readdir,   AT(VOLUME_STATFS) = handle_statfs,
-    AT(VOLUME_GETXATTR) = handle_getxattr, AT(VOLUME_LISTXATTR) = handle_listxattr,
-    AT(VOLUME_FORGET) = handle_forget,     AT(VOLUME_CREATE) = handle_create,
-    AT(VOLUME_LINK) = handle_link,         AT(VOLUME_REMOVE) = handle_remove,
-    AT(VOLUME_RENAME) = handle_rename,     AT(VOLUME_SETATTR) = handle_setattr,
-    AT(VOLUME_SETXATTR) = handle_setxattr, AT(VOLUME_REMOVEXATTR) = handle_removexattr,
+    AT(VOLUME_HELLO) = handle_hello,
+    AT(VOLUME_LOOKUP) = handle_lookup,
+    AT(VOLUME_GETATTR) = handle_getattr,
+    AT(VOLUME_OPEN) = handle_open,
+    AT(VOLUME_READDIR) = handle_readdir,
+    AT(VOLUME_STATFS) = handle_statfs,
+    AT(VOLUME_GETXATTR) = handle_getxattr,
+    AT(VOLUME_LISTXATTR) = handle_listxattr,
+    AT(VOLUME_FORGET) = handle_forget,
+    AT(VOLUME_WALK) = handle_walk,
+    AT(VOLUME_CREATE) = handle_create,
+    AT(VOLUME_LINK) = handle_link,
+    AT(VOLUME_REMOVE) = handle_remove,
+    AT(VOLUME_RENAME) = handle_rename,
+    AT(VOLUME_SETATTR) = handle_setattr,
+    AT(VOLUME_SETXATTR) = handle_setxattr,
+    AT(VOLUME_REMOVEXATTR) = handle_removexattr,
     AT(VOLUME_SYNC) = handle_sync,
 };
 

@@ -235,6 +235,8 @@ static int step(struct walk *w, const char *name, size_t len)
         return step_dotdot(w);
     if (len > LX_NAME_MAX)
         return -ENAMETOOLONG;
+    if (w->cur.dentry->inode->ops->lookup_ahead)
+        w->cur.dentry->inode->ops->lookup_ahead(w->cur.dentry->inode, name);
     r = dentry_lookup(w->cur.dentry, name, len, &d);
     if (r < 0)
         return r;

@@ -65,6 +65,9 @@ struct inode_ops {
     /* d is a new negative dentry of dir; on success (0) d->inode is set or d stays negative (cached
      * absence). Errors other than absence are returned (-EIO, -EACCES, -ENAMETOOLONG). */
     int (*lookup)(struct inode *dir, struct dentry *d);
+    /* A walk is about to look up the names of `path` ("a/b/c") one by one, starting in dir: a
+     * chance to ask for them together. NULL: none is needed. */
+    void (*lookup_ahead)(struct inode *dir, const char *path);
     /* The following find d negative and make it positive (d->inode counted), parent permission
      * checked by the caller. NULL op: -EPERM / -EROFS as the caller decides. mode includes the type
      * for mknod. */

@@ -36,7 +36,7 @@ int hostfs_lookup(struct inode *dir, struct dentry *d)
 
     if (d->name_len > LX_NAME_MAX)
         return -ENAMETOOLONG;
-    r = volume_client_lookup(hi->fs->client, hi->node, d->name, &step, &link);
+    r = hostfs_ask(hi, d->name, &step, &link);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     return found(dir, d, &step, link);
@@ -51,7 +51,7 @@ bool hostfs_revalidate(struct dentry *d)
     struct inode *ino;
     bool same;
 
-    if (volume_client_lookup(hi->fs->client, hi->node, d->name, &step, &link) < 0)
+    if (hostfs_ask(hi, d->name, &step, &link) < 0)
         return false;
     if (hostfs_inode(hi->fs, step.node, &step.attr, d->parent->inode, d->name, &ino) < 0)
         return false;

@@ -15,6 +15,20 @@
 #define HOSTFS_FORGET  64u
 #define HOSTFS_BOUNCE  (256u * 1024u)
 
+/* What a walk will ask for next, learned in one request. Good for one use each, and for the system
+ * call that asked. */
+struct hostfs_ahead {
+    uint64_t stamp; /* kernel.nsyscalls + 1 */
+    uint32_t n;
+    struct {
+        bool used, absent;
+        uint32_t dir;
+        char name[GOFER_NAME_MAX + 1];
+        struct gofer_step step;
+    } e[VOLUME_WALK_MAX];
+    char link[GOFER_LINK_MAX + 1]; /* of the last one, if that is a symlink */
+};
+
 struct hostfs {
     struct volume_client *client; /* borrowed */
     struct super *super;          /* borrowed: it owns us */
@@ -24,6 +38,7 @@ struct hostfs {
     struct list_head buckets[HOSTFS_BUCKETS]; /* host_inode.hash_link */
     uint32_t forget[HOSTFS_FORGET];
     uint32_t nforget;
+    struct hostfs_ahead ahead;
 };
 
 struct host_inode {
@@ -61,6 +76,9 @@ int hostfs_inode(struct hostfs *fs, uint32_t node, const struct gofer_attr *a, s
                  const char *name, struct inode **ret_inode) MUST_CHECK;
 /* It is there now. -ENOMEM. */
 int hostfs_moved(struct host_inode *hi, struct inode *dir, const char *name) MUST_CHECK;
+/* Found but never used: its node is given back unless an inode has it. */
+void hostfs_drop_node(struct hostfs *fs, uint32_t node);
+void hostfs_keep_node(struct hostfs *fs, uint32_t node);
 void hostfs_fill(struct inode *ino, const struct gofer_attr *a);
 void hostfs_ref(const struct host_inode *hi, struct volume_ref *ret);
 
@@ -75,6 +93,16 @@ int64_t hostfs_listxattr(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 int hostfs_setxattr(struct inode *ino, const char *name, const void *val, size_t len, int flags)
     MUST_CHECK;
 int hostfs_removexattr(struct inode *ino, const char *name) MUST_CHECK;
+
+/* -- ahead.c ------------------------------------------------------------------------------------
+ */
+void hostfs_lookup_ahead(struct inode *dir, const char *path);
+/* One name: 0, -ENOENT, or another error. *ret_link is borrowed. */
+int hostfs_ask(struct host_inode *dir, const char *name, struct gofer_step *ret_step,
+               const char **ret_link) MUST_CHECK;
+void hostfs_ahead_drop(struct hostfs *fs);
+/* The node is given back: no answer that names it may be used, or give it back again. */
+void hostfs_ahead_lost(struct hostfs *fs, uint32_t node);
 
 /* -- dirops.c -----------------------------------------------------------------------------------
  */

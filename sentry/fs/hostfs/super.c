@@ -28,6 +28,7 @@ static void forget_flush(struct hostfs *fs)
 
 static void forget_node(struct hostfs *fs, uint32_t node)
 {
+    hostfs_ahead_lost(fs, node);
     if (fs->nforget == HOSTFS_FORGET)
         forget_flush(fs);
     fs->forget[fs->nforget++] = node;
@@ -41,6 +42,11 @@ static void unforget_node(struct hostfs *fs, uint32_t node)
     }
 }
 
+void hostfs_keep_node(struct hostfs *fs, uint32_t node)
+{
+    unforget_node(fs, node);
+}
+
 static struct host_inode *find_inode(struct hostfs *fs, uint32_t node)
 {
     struct host_inode *hi;
@@ -50,6 +56,12 @@ static struct host_inode *find_inode(struct hostfs *fs, uint32_t node)
             return hi;
     }
     return NULL;
+}
+
+void hostfs_drop_node(struct hostfs *fs, uint32_t node)
+{
+    if (!find_inode(fs, node))
+        forget_node(fs, node);
 }
 
 static struct lx_timespec time_of(const struct gofer_time *t)
@@ -79,6 +91,7 @@ void hostfs_fill(struct inode *ino, const struct gofer_attr *a)
 
 static const struct inode_ops hostfs_inode_ops = {
     .lookup = hostfs_lookup,
+    .lookup_ahead = hostfs_lookup_ahead,
     .create = hostfs_create,
     .mkdir = hostfs_mkdir,
     .mknod = hostfs_mknod,
@@ -242,6 +255,7 @@ static void hostfs_free(struct super *sb)
 
     if (!fs)
         return;
+    hostfs_ahead_drop(fs);
     forget_flush(fs);
     kfree(fs);
     sb->priv = NULL;

@@ -155,6 +155,39 @@ TEST(nodes_are_files)
 }
 END_TEST
 
+TEST(several_names_at_once)
+{
+    static const char *const deep[] = {"sub", "a", "f", "x"};
+    static const char *const up[] = {"up", "x"};
+    static const char *const bad[] = {"sub", ".."};
+    struct vol v;
+    struct volume_walk w;
+    vol_start(&v);
+    ck_assert_int_eq(mkdirat(v.rw, "sub/a", 0755), 0);
+    put_file(v.rw, "sub/a/f", "", 0644);
+    ck_assert_int_eq(volume_client_walk(v.c, RW, deep, 3, &w), 0);
+    ck_assert_uint_eq(w.done, 3);
+    ck_assert_int_eq(w.error, 0);
+    ck_assert_uint_eq(w.steps[2].node, node(&v, node(&v, node(&v, RW, "sub"), "a"), "f"));
+    ck_assert_int_eq(volume_client_walk(v.c, RW, deep, 4, &w), 0); /* a file ends it */
+    ck_assert_uint_eq(w.done, 3);
+    ck_assert_int_eq(w.error, 0);
+    ck_assert_int_eq(volume_client_walk(v.c, RW, deep + 1, 2, &w), 0);
+    ck_assert_uint_eq(w.done, 0);
+    ck_assert_int_eq(w.error, -ENOENT);
+    ck_assert_int_eq(volume_client_walk(v.c, RW, up, 2, &w), 0);
+    ck_assert_uint_eq(w.done, 1);
+    ck_assert_str_eq(w.link, "../outside");
+    ck_assert_int_eq(volume_client_walk(v.c, FILE_ROOT, up, 2, &w), 0);
+    ck_assert_int_eq(w.error, -ENOTDIR);
+    ck_assert_int_eq(volume_client_walk(v.c, RW, bad, 2, &w), -EINVAL);
+    ck_assert_int_eq(volume_client_walk(v.c, RW, deep, 0, &w), -EINVAL);
+    ck_assert_int_eq(volume_client_walk(v.c, RW, deep, 9, &w), -EINVAL);
+    ck_assert_int_eq(volume_client_walk(v.c, 99, deep, 1, &w), -ESTALE);
+    vol_stop(&v);
+}
+END_TEST
+
 TEST(access_is_as_asked)
 {
     struct vol v;
@@ -395,6 +428,11 @@ TEST(malformed_requests_end_it)
         {VOLUME_LOOKUP, {[8] = 0}, 10, 3},
         {VOLUME_LOOKUP, {[4] = 1, [8] = 1, [10] = 'a'}, 11, 3},
         {VOLUME_LOOKUP, {[8] = 1, [10] = 'a', 'b'}, 12, 3},
+        {VOLUME_WALK, {[4] = 1, [8] = 1, [10] = 'a'}, 11, 0},
+        {VOLUME_WALK, {[4] = 2, [8] = 1, [10] = 'a', [11] = 2, [13] = '.', '.'}, 15, 3},
+        {VOLUME_WALK, {[4] = 9, [8] = 1, [10] = 'a'}, 11, 3},
+        {VOLUME_WALK, {[8] = 1, [10] = 'a'}, 11, 3},
+        {VOLUME_WALK, {[4] = 1, [6] = 1, [8] = 1, [10] = 'a'}, 11, 3},
         {VOLUME_GETATTR, {0}, 8, 0},
         {VOLUME_GETATTR, {[4] = 1}, 8, 3},
         {VOLUME_GETATTR, {0}, 7, 3},
@@ -502,6 +540,7 @@ END_TEST
 TEST_SUITE(volume)
 {
     TEST_ADD(nodes_are_files);
+    TEST_ADD(several_names_at_once);
     TEST_ADD(access_is_as_asked);
     TEST_ADD(another_file_in_its_place);
     TEST_ADD(things_are_made);
