@@ -75,6 +75,14 @@ struct sys_res sys_getrusage(struct task *t, const struct sys_args *a)
  * -----------------------------------------------------------------------------------------------
  */
 
+/* What the caller of the run has set holds for its emulated root too, whatever the capabilities. */
+static uint64_t rlimit_ceiling(uint32_t res)
+{
+    return res == LX_RLIMIT_NOFILE  ? kernel.start_files
+           : res == LX_RLIMIT_FSIZE ? kernel.start_file_size
+                                    : LX_RLIM_INFINITY;
+}
+
 static int rlimit_set(struct task *t, struct thread_group *tg, uint32_t res,
                       const struct lx_rlimit *new)
 {
@@ -83,7 +91,8 @@ static int rlimit_set(struct task *t, struct thread_group *tg, uint32_t res,
         return -EINVAL;
     if (res == LX_RLIMIT_NOFILE && new->rlim_max > 1048576)
         return -EPERM;
-    if (new->rlim_max > cur->rlim_max && !cred_capable(t->cred, CAP_SYS_RESOURCE_NR))
+    if (new->rlim_max > cur->rlim_max &&
+        (!cred_capable(t->cred, CAP_SYS_RESOURCE_NR) || new->rlim_max > rlimit_ceiling(res)))
         return -EPERM;
     *cur = *new;
     if (res == LX_RLIMIT_CPU)

@@ -433,6 +433,31 @@ TEST(brother_of_init)
     box_end();
 }
 
+static int64_t set_rlimit(uint64_t res, uint64_t cur, uint64_t max)
+{
+    struct lx_rlimit rl = {cur, max};
+
+    box_write(box.th, BOX_MEM, &rl, sizeof(rl));
+    return box_call(box.th, NR_setrlimit, res, BOX_MEM);
+}
+
+/* With all capabilities: others may be raised again, those of the run only as far as it goes. */
+TEST(root_does_not_outgrow_the_run)
+{
+    box_begin();
+    kernel.start_files = 100;
+    kernel.start_file_size = 1u << 20;
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_NOFILE, 50, 50), 0);
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_NOFILE, 100, 100), 0);
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_NOFILE, 100, 101), -EPERM);
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_FSIZE, 4096, 4096), 0);
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_FSIZE, LX_RLIM_INFINITY, LX_RLIM_INFINITY), -EPERM);
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_FSIZE, 1u << 20, 1u << 20), 0);
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_DATA, 4096, 4096), 0);
+    ck_assert_int_eq(set_rlimit(LX_RLIMIT_DATA, LX_RLIM_INFINITY, LX_RLIM_INFINITY), 0);
+    box_end();
+}
+
 TEST_SUITE(process)
 {
     TEST_ADD(brother_of_init);
@@ -457,4 +482,5 @@ TEST_SUITE(process)
     TEST_ADD(end_of_run);
     TEST_ADD(host_refuses);
     TEST_ADD(out_of_memory);
+    TEST_ADD(root_does_not_outgrow_the_run);
 }
