@@ -125,6 +125,9 @@ static void control_ready(struct host_watch *w, uint32_t events)
     struct terminal_size m;
     (void)events;
     ssize_t n = recv(w->fd, &m, sizeof(m), MSG_DONTWAIT);
+    /* The monitor has gone, and there was no signal to say so. */
+    if (n == 0)
+        _exit(EXIT_START);
     if (n == 3)
         kernel_end(VERDICT_WALL_LIMIT);
     else if (n == (ssize_t)sizeof(m) && console.master != NULL)

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -244,7 +245,7 @@ static int sentry_enter_groups(int go)
 }
 
 /* The cgroup namespace comes last: its root is the group that the monitor has chosen by then. */
-static int sentry_settle(int go, struct error *err)
+static int sentry_settle(int go, int control, struct error *err)
 {
     if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
         return error_errno(err, errno, "new mount, net, ipc and uts namespaces");
@@ -257,6 +258,10 @@ static int sentry_settle(int go, struct error *err)
         return error_errno(err, errno, "the user of the sandbox");
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return error_errno(err, errno, "dying with the monitor");
+    /* It may have died just before that. */
+    struct pollfd p = {.fd = control, .events = POLLIN};
+    if (poll(&p, 1, 0) > 0 && (p.revents & POLLHUP) != 0)
+        return error_set(err, EPIPE, "the monitor has gone");
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return error_errno(err, errno, "private mounts");
     return 0;
@@ -302,7 +307,7 @@ NORETURN static void sentry_child(struct boot *b, int go, const struct sockets *
     struct error err;
     error_init(&err);
     sentry_close_others(b, go, s);
-    if (sentry_settle(go, &err) < 0) {
+    if (sentry_settle(go, s->control, &err) < 0) {
         struct boot_message m = {.kind = BOOT_FAILED, .status = 125};
         (void)snprintf(m.text, sizeof(m.text), "%.399s", err.text);
         (void)!send(s->control, &m, sizeof(m), MSG_NOSIGNAL);

@@ -109,8 +109,11 @@ def one(rng, n):
     left = until_empty(lambda: members(group))
     if left:
         fail(what, "processes left:", left)
-        for pid, _ in left:
-            os.kill(pid, signal.SIGKILL)
+        for pid, _ in members(group):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
     left = until_empty(lambda: cgroups_of(group))
     if left:
         fail(what, "cgroups left:", left)
