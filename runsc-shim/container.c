@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "lib/alloc.h"
@@ -143,11 +144,15 @@ int print_out(const struct buf *out, struct error *err)
     return r < 0 ? error_errno(err, -r, "standard output") : 0;
 }
 
+/* By rename; but never in the place of a device or a socket that somebody named by mistake. */
 int write_pid_file(const char *path, pid_t pid, struct error *err)
 {
+    struct stat st;
     char text[32], temp[4096];
     int n = snprintf(temp, sizeof(temp), "%s.tmp-%d", path, (int)getpid());
 
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+        return error_set(err, EEXIST, "--pid-file: %s exists and is not a regular file", path);
     if (n < 0 || (size_t)n >= sizeof(temp))
         return error_set(err, ENAMETOOLONG, "--pid-file: the path is too long");
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC, 0644);

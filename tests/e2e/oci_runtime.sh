@@ -189,6 +189,12 @@ out=$(engine "$work/e.pid" sh -c "
     '$shim' --root '$state' start e && '$shim' --root '$state' kill e KILL" </dev/null)
 check "the pid: SIGKILL" "signal 9" "$out"
 rt delete e
+# A pid file takes the place of a file, never of a device or a pipe that was named by mistake.
+mkfifo "$work/pipe.pid"
+rt create --bundle "$work/sleeps" --pid-file "$work/pipe.pid" e 2>"$work/err"
+check "a pipe as the pid file" "1 1" "$? $(grep -c 'not a regular file' "$work/err")"
+check "the pipe is still one" 0 "$(test -p "$work/pipe.pid"; echo $?)"
+rt delete --force e
 # First process and signals: those it does not handle do nothing, SIGKILL always works.
 bundle deaf 'sh("echo up; while :; do sleep 0.1; done")'
 create d deaf && rt start d
