@@ -94,8 +94,8 @@ static double measure(const struct paths *p, const char *op, bool inside)
     return st == 0 ? parse_ns(out) : -1;
 }
 
-/* The gate is compared with a bare loop too, in the same interleaved rounds: which CPU the host lets
- * the two sides meet on varies from one run to the next. */
+/* The gate is compared with a bare loop too, in the same interleaved rounds: which CPU the host
+ * lets the two sides meet on varies from one run to the next. */
 static void row(const struct paths *p, const char *op, int rounds)
 {
     double n[BENCH_MAX_RUNS], s[BENCH_MAX_RUNS], bare[BENCH_MAX_RUNS];

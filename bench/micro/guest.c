@@ -52,8 +52,8 @@ static void op_anon_fault(int n)
     munmap(p, (size_t)n * 4096);
 }
 
-/* Touches (copies) the pages of a private file mapping, over and over: between the rounds the copies
- * are dropped, so that the time is that of the faults and not of mmap. */
+/* Touches (copies) the pages of a private file mapping, over and over: between the rounds the
+ * copies are dropped, so that the time is that of the faults and not of mmap. */
 static void op_file_fault(int n)
 {
     struct stat st;

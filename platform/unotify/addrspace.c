@@ -158,8 +158,7 @@ int unotify_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advice)
     return err ? err : run_one(as, &call);
 }
 
-/* -- copies
- * ------------------------------------------------------------------------------------------ */
+/* -- copies ------------------------------------------------------------------------------------ */
 
 /* A guest address where the host wants a pointer, and a source where iovec is not const. */
 static void *remote_base(uint64_t addr)

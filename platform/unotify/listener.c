@@ -160,8 +160,7 @@ bool listener_alive(struct plat *p, uint64_t id)
     return ioctl(p->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-/* -- notifications
- * --------------------------------------------------------------------------------- */
+/* -- notifications ----------------------------------------------------------------------------- */
 
 void condemn(struct plat_thread *th, const char *text)
 {
@@ -366,8 +365,7 @@ static void handle_notification(struct plat *p, const struct seccomp_notif *n)
     }
 }
 
-/* -- deaths, watchdog
- * ------------------------------------------------------------------------------ */
+/* -- deaths, watchdog -------------------------------------------------------------------------- */
 
 int deaths_watch(struct host_proc *proc)
 {
@@ -432,8 +430,7 @@ static void watchdog(struct plat *p)
     }
 }
 
-/* -- waiting
- * ------------------------------------------------------------------------------------------ */
+/* -- waiting ----------------------------------------------------------------------------------- */
 
 static int receive_one(struct plat *p)
 {

@@ -52,7 +52,7 @@ struct host_proc {
     pid_t tgid;
     int pidfd;
     uint64_t cputime; /* last known */
-    bool dead; /* the pidfd said so, or a kill by ourselves after a protocol time-out */
+    bool dead;        /* the pidfd said so, or a kill by ourselves after a protocol time-out */
     bool death_told;
 };
 
@@ -183,8 +183,7 @@ struct plat_thread *thread_find(struct plat *p, pid_t tid);
 /* Watches a process for death behind our back. */
 int deaths_watch(struct host_proc *proc) MUST_CHECK;
 
-/* -- command.c
- * ------------------------------------------------------------------------------------- */
+/* -- command.c --------------------------------------------------------------------------------- */
 
 /* Runs calls in a PARKED thread and waits for the end: the last result, which is the first error.
  */
@@ -204,8 +203,7 @@ int thread_borrow(struct plat_thread *th) MUST_CHECK;
 void thread_return(struct plat_thread *th);
 uint64_t token_new(struct plat *p);
 
-/* -- context.c
- * --------------------------------------------------------------------------------------- */
+/* -- context.c --------------------------------------------------------------------------------- */
 
 void kick(struct plat_thread *th);
 void kick_arrived(struct plat_thread *th);
@@ -230,8 +228,7 @@ int64_t unotify_get_fp(struct plat_thread *th, void *buf, size_t cap);
 int unotify_set_fp(struct plat_thread *th, const void *buf, size_t len);
 void unotify_resume(struct plat_thread *th);
 
-/* -- process.c
- * --------------------------------------------------------------------------------------- */
+/* -- process.c --------------------------------------------------------------------------------- */
 
 int unotify_as_new(struct plat *p, struct plat_as **ret_as);
 int unotify_thread_first(struct plat_as *as, void *owner, struct plat_thread **ret_th);
@@ -260,17 +257,14 @@ struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *
 int slot_take(struct plat_as *as, uint32_t slot) MUST_CHECK;
 int slot_alloc(struct plat_as *as, uint32_t *ret_slot) MUST_CHECK;
 
-/* -- spare.c
- * -----------------------------------------------------------------------------------------------
- */
+/* -- spare.c ----------------------------------------------------------------------------------- */
 
 /* Goes on with the spare address space as far as that needs no waiting. */
 void spare_step(struct plat *p);
 /* The spare address space, finished if need be; NULL: there is none. */
 struct plat_as *spare_take(struct plat *p);
 
-/* -- addrspace.c
- * --------------------------------------------------------------------------------------- */
+/* -- addrspace.c ------------------------------------------------------------------------------- */
 
 int unotify_map(struct plat_as *as, const struct plat_map_req *reqs, size_t n);
 int unotify_unmap(struct plat_as *as, uint64_t addr, uint64_t len);
@@ -286,8 +280,7 @@ int64_t unotify_write(struct plat_as *as, const struct plat_seg *segs, size_t n,
 int raw_read(struct plat_thread *th, uint64_t addr, void *buf, size_t len) MUST_CHECK;
 int raw_write(struct plat_thread *th, uint64_t addr, const void *buf, size_t len) MUST_CHECK;
 
-/* -- spawn.c
- * ------------------------------------------------------------------------------------------- */
+/* -- spawn.c ----------------------------------------------------------------------------------- */
 
 struct zygote_boot {
     int listener;

@@ -209,8 +209,7 @@ static void child_kill(struct plat *p, const struct pending_child *c)
     close(fd);
 }
 
-/* -- new processes and threads
- * ---------------------------------------------------------------------- */
+/* -- new processes and threads ----------------------------------------------------------------- */
 
 /* A process for the child, with its one thread. */
 struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *c, uint32_t slot,
@@ -440,8 +439,7 @@ int unotify_fork(struct plat_thread *parent, bool share_vm, bool set_tls, uint64
     return 0;
 }
 
-/* -- ends
- * -------------------------------------------------------------------------------------------- */
+/* -- ends -------------------------------------------------------------------------------------- */
 
 static size_t proc_guest_threads(const struct host_proc *proc)
 {
@@ -509,8 +507,7 @@ void *unotify_thread_owner(struct plat_thread *th)
     return th->owner;
 }
 
-/* -- CPU time
- * ---------------------------------------------------------------------------------------- */
+/* -- CPU time ---------------------------------------------------------------------------------- */
 
 uint64_t unotify_process_cputime(struct plat_thread *th)
 {

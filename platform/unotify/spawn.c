@@ -100,8 +100,8 @@ static void init_ids(const struct spawn *s, int procfd)
         init_fail(s, "/proc/self/gid_map");
 }
 
-/* Whoever runs out of memory, the host or the cgroup, ends a guest before the sentry, which then can
- * say what happened. */
+/* Whoever runs out of memory, the host or the cgroup, ends a guest before the sentry, which then
+ * can say what happened. */
 static void init_oom(int procfd)
 {
     (void)put_file(procfd, "self/oom_score_adj", "1000");

@@ -41,8 +41,7 @@ enum {
 #define XSTATE_MAGIC1 0x46505853u
 #define XSTATE_MAGIC2 0x46505845u
 
-/* -- extended state
- * -------------------------------------------------------------------------------- */
+/* -- extended state ---------------------------------------------------------------------------- */
 
 static uint8_t sample[MAX_AREA];
 static size_t sample_size;
@@ -96,8 +95,7 @@ static int fp_probe(struct plat *p)
     return 0;
 }
 
-/* -- start
- * ------------------------------------------------------------------------------------------- */
+/* -- start ------------------------------------------------------------------------------------- */
 
 static void range_extend(uint64_t *start, uint64_t *end, uint64_t from, uint64_t to)
 {
@@ -220,8 +218,7 @@ static int plat_boot(struct plat *p, const struct plat_config *cfg, struct error
     return 0;
 }
 
-/* -- the rest of the interface
- * -------------------------------------------------------------------------- */
+/* -- the rest of the interface ----------------------------------------------------------------- */
 
 static void unotify_next_event(struct plat *p, int host_fd, int64_t timeout_ns,
                                struct plat_event *ev)

@@ -148,8 +148,7 @@ int boot_env_set(struct boot *b, const char *assignment, struct error *err)
     return 0;
 }
 
-/* -- lists
- * ------------------------------------------------------------------------------------------- */
+/* -- lists ------------------------------------------------------------------------------------- */
 
 static int no_memory(struct error *err)
 {

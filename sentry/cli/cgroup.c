@@ -236,9 +236,7 @@ __attribute__((format(printf, 2, 3))) static void missing(struct cgroup *cg, con
     va_end(ap);
 }
 
-/* -- v2
- * ---------------------------------------------------------------------------------------------------
- */
+/* -- v2 ---------------------------------------------------------------------------------------- */
 
 static bool v2_base(struct cgroup *cg, const struct cgroup_want *w, char *buf, size_t cap)
 {
@@ -310,9 +308,7 @@ static void v2_make(struct cgroup *cg, const struct cgroup_want *w)
         memcpy(cg->cpu_dir, cg->memory_dir, sizeof(cg->cpu_dir));
 }
 
-/* -- v1
- * ---------------------------------------------------------------------------------------------------
- */
+/* -- v1 ---------------------------------------------------------------------------------------- */
 
 static bool v1_base(const struct cgroup_want *w, const char *controller, char *buf, size_t cap)
 {
@@ -391,9 +387,7 @@ static void v1_make_cpu(struct cgroup *cg, const struct cgroup_want *w)
     cg->cpu = CGROUP_V1;
 }
 
-/* -- the end of every process
- * ----------------------------------------------------------------------
- */
+/* -- the end of every process ------------------------------------------------------------------ */
 
 /* Signals every process listed in dir; the number of them. move: into that group first. */
 static int kill_listed(const char *dir, const char *move)
@@ -463,9 +457,7 @@ static void remove_dirs(const struct cgroup *cg)
         remove_dir(cg->memory_dir);
 }
 
-/* -- both
- * --------------------------------------------------------------------------------------------------
- */
+/* -- both -------------------------------------------------------------------------------------- */
 
 int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
 {
@@ -490,8 +482,7 @@ int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct er
     return 0;
 }
 
-/* -- getting in
- * ---------------------------------------------------------------------------------------------- */
+/* -- getting in -------------------------------------------------------------------------------- */
 
 int cgroup_birthplace(const struct cgroup *cg)
 {

@@ -158,8 +158,7 @@ static void monitor_loop(struct run *r)
     }
 }
 
-/* -- the answer in words
- * ---------------------------------------------------------------------------------- */
+/* -- the answer in words ----------------------------------------------------------------------- */
 
 static enum verdict decide(const struct run *r)
 {
@@ -281,9 +280,7 @@ static void finish(struct run *r)
     res->memory_kind = r->cg.memory;
 }
 
-/* -- the run
- * -------------------------------------------------------------------------------------------------
- */
+/* -- the run ----------------------------------------------------------------------------------- */
 
 static int share_memory(struct boot *b, struct error *err)
 {

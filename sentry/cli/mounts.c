@@ -126,8 +126,7 @@ static int mount_extra(const struct boot *b, const struct servers *srv, struct e
     return r;
 }
 
-/* -- the list of an OCI configuration
- * --------------------------------------------------------------- */
+/* -- the list of an OCI configuration ---------------------------------------------------------- */
 
 static uint32_t flags_of(const struct boot_mount *m)
 {
@@ -243,8 +242,7 @@ static int mount_list(const struct boot *b, const struct servers *srv, struct er
     return r;
 }
 
-/* -- devices, settings, paths
- * ----------------------------------------------------------------------- */
+/* -- devices, settings, paths ------------------------------------------------------------------ */
 
 static bool device_known(const struct boot_device *d)
 {

@@ -104,8 +104,7 @@ static void set_limits(const struct boot *b)
     kernel.cpu_milli = l->cpus_milli;
 }
 
-/* -- standard streams and the control socket
- * --------------------------------------------------------------- */
+/* -- standard streams and the control socket --------------------------------------------------- */
 
 static struct console console;
 static struct host_watch control_watch;

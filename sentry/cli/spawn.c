@@ -84,8 +84,7 @@ static int groups_make(const struct boot *b, struct groups *g, struct error *err
     return b->ncgroups == 0 ? cgroup_make(g->cg, &want, err) : 0;
 }
 
-/* -- gofer
- * ------------------------------------------------------------------------------------------- */
+/* -- gofer ------------------------------------------------------------------------------------- */
 
 static int gofer_path(char *buf, size_t cap)
 {
@@ -193,8 +192,7 @@ static int volumes_start(const struct boot *b, struct groups *g, int sock, pid_t
     return server_start(b, g, &s, ret_pid, err);
 }
 
-/* -- sentry
- * ------------------------------------------------------------------------------------------ */
+/* -- sentry ------------------------------------------------------------------------------------ */
 
 static int write_proc(pid_t pid, const char *file, const char *text)
 {
@@ -360,8 +358,7 @@ static void sentry_entered(int go, struct cgroup_entry *e)
     }
 }
 
-/* -- both
- * ---------------------------------------------------------------------------------------------- */
+/* -- both -------------------------------------------------------------------------------------- */
 
 static void reap(pid_t pid, int *ret_status)
 {

@@ -49,8 +49,7 @@ void state_done(struct state *s)
     *s = (struct state){0};
 }
 
-/* -- writing
- * ----------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
 static int set_json(json_t *o, const char *key, const char *text)
 {

@@ -106,8 +106,7 @@ static struct file_lock *find_conflict(struct inode *ino, const struct file_lock
     return first;
 }
 
-/* -- setting a range
- * ----------------------------------------------------------------------------------- */
+/* -- setting a range --------------------------------------------------------------------------- */
 
 static bool mine(const struct file_lock *l, const struct file_lock *want)
 {
@@ -183,8 +182,7 @@ static int set_range(struct inode *ino, const struct file_lock *want)
     return 0;
 }
 
-/* -- deadlock
- * ------------------------------------------------------------------------------------------- */
+/* -- deadlock ---------------------------------------------------------------------------------- */
 
 static bool would_deadlock(const void *owner, const void *blocker)
 {
@@ -235,9 +233,7 @@ static int note_waiter(struct task *t, const void *owner, const void *blocker)
     return 0;
 }
 
-/* -- fcntl
- * ------------------------------------------------------------------------------------------------
- */
+/* -- fcntl ------------------------------------------------------------------------------------- */
 
 static int range_of(const struct file *f, const struct lx_flock *lk, struct file_lock *want)
 {
@@ -351,9 +347,7 @@ struct sys_res fcntl_setlk(struct task *t, struct file *f, int cmd, gaddr_t arg)
     return r < 0 ? sys_ret(r) : task_block(t, -ERESTARTSYS);
 }
 
-/* -- flock
- * ------------------------------------------------------------------------------------------------
- */
+/* -- flock ------------------------------------------------------------------------------------- */
 
 static void drop_flock(struct inode *ino, const struct file *f)
 {
@@ -406,8 +400,7 @@ struct sys_res vfs_flock(struct task *t, struct file *f, int op)
     return r < 0 ? sys_ret(r) : task_block(t, -ERESTARTSYS);
 }
 
-/* -- releasing
- * -------------------------------------------------------------------------------------------- */
+/* -- releasing --------------------------------------------------------------------------------- */
 
 static void release_owner(struct inode *ino, const void *owner, bool posix)
 {

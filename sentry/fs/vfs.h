@@ -384,8 +384,7 @@ void vfs_file_released(struct file *f);
 bool dir_emit_dots(struct file *f, struct dir_context *dc);
 uint32_t mode_to_dt(uint32_t mode); /* LX_DT_* */
 
-/* -- xattr.c: permission by name space, then the inode's op
- * ------------------------------------------ */
+/* -- xattr.c: permission by name space, then the inode's op ------------------------------------ */
 int64_t vfs_getxattr(const struct path *p, const char *name, void *buf, size_t cap,
                      const struct cred *c) MUST_CHECK;
 int vfs_setxattr(const struct path *p, const char *name, const void *val, size_t len, int flags,

@@ -235,9 +235,7 @@ void host_poll_wait(void)
     poll_dispatch(-1);
 }
 
-/* -- the one timer
- * ------------------------------------------------------------------------------------------------
- */
+/* -- the one timer ----------------------------------------------------------------------------- */
 
 /* A timerfd in the same epoll set: waiting with a timeout would cost a clock look and a host timer
  * a wait. */

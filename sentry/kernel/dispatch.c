@@ -241,8 +241,7 @@ struct sys_res sys_host(struct task *t, const struct host_call *call)
     return (struct sys_res){SYS_HOST, 0};
 }
 
-/* -- events
- * ----------------------------------------------------------------------------------------- */
+/* -- events ------------------------------------------------------------------------------------ */
 
 static void event_syscall(struct task *t, const struct plat_event *ev)
 {
@@ -360,8 +359,7 @@ void dispatch_start(struct task *t)
     task_put(t);
 }
 
-/* -- run queue
- * ---------------------------------------------------------------------------------------- */
+/* -- run queue --------------------------------------------------------------------------------- */
 
 static void run_queue_add(struct task *t)
 {

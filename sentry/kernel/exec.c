@@ -64,9 +64,7 @@ static uint64_t random_pages(const struct loader *l, unsigned bits)
     return (v & ((1ull << bits) - 1)) * PAGE_SIZE;
 }
 
-/* -- mappings
- * ------------------------------------------------------------------------------------------------
- */
+/* -- mappings ---------------------------------------------------------------------------------- */
 
 static void add_req(struct loader *l, uint64_t start, uint64_t end, uint32_t prot,
                     const struct image_part *part, uint64_t offset)
@@ -148,9 +146,7 @@ static int apply(struct loader *l)
     return r;
 }
 
-/* -- addresses
- * ------------------------------------------------------------------------------------------------
- */
+/* -- addresses --------------------------------------------------------------------------------- */
 
 static void place_program(struct loader *l)
 {
@@ -213,9 +209,7 @@ static void set_code_ranges(struct loader *l)
     mm->brk_start = mm->brk = p->elf.high + p->bias + random_pages(l, 13);
 }
 
-/* -- the whole
- * -------------------------------------------------------------------------------------------------
- */
+/* -- the whole --------------------------------------------------------------------------------- */
 
 static int load_parts(struct loader *l, const char *path, const struct exec_strings *s,
                       struct exec_image *img)

@@ -92,9 +92,7 @@ int futex_wake_addr(struct task *t, gaddr_t addr, bool shared, uint32_t n)
     return r < 0 ? r : wake_key(&key, n, LX_FUTEX_BITSET_MATCH_ANY);
 }
 
-/* -- wait
- * -----------------------------------------------------------------------------------------------
- */
+/* -- wait -------------------------------------------------------------------------------------- */
 
 struct wait_args {
     gaddr_t addr;
@@ -195,8 +193,7 @@ static int wait_timeout(struct task *t, gaddr_t addr, bool relative, bool realti
     return 0;
 }
 
-/* -- requeue, wake-op
- * -------------------------------------------------------------------------------------- */
+/* -- requeue, wake-op -------------------------------------------------------------------------- */
 
 static int futex_requeue(struct task *t, const struct sys_args *a, bool shared, bool cmp)
 {
@@ -358,8 +355,7 @@ struct sys_res sys_futex(struct task *t, const struct sys_args *a)
     }
 }
 
-/* -- robust lists
- * ------------------------------------------------------------------------------------------- */
+/* -- robust lists ------------------------------------------------------------------------------ */
 
 static void robust_release(struct task *t, uint64_t entry, int64_t offset)
 {

@@ -207,8 +207,7 @@ static struct posix_timer *timer_by_id(struct task *t, uint32_t id)
     return NULL;
 }
 
-/* -- timer_create family
- * -------------------------------------------------------------------------------- */
+/* -- timer_create family ----------------------------------------------------------------------- */
 
 static int timer_check_event(struct task *t, const struct lx_sigevent *ev)
 {
@@ -349,8 +348,7 @@ struct sys_res sys_timer_delete(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- interval timers
- * ---------------------------------------------------------------------------------------- */
+/* -- interval timers --------------------------------------------------------------------------- */
 
 static struct posix_timer *itimer_cpu(struct thread_group *tg, int which)
 {

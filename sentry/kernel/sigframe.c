@@ -199,8 +199,7 @@ void signal_deliver(struct task *t, bool from_call, int64_t val)
         call_result_without_handler(t, val);
 }
 
-/* -- sigreturn
- * ----------------------------------------------------------------------------------------- */
+/* -- sigreturn --------------------------------------------------------------------------------- */
 
 static int restore_fp(struct task *t, uint64_t addr)
 {

@@ -25,8 +25,7 @@
 
 static struct list_head fatal_groups = {&fatal_groups, &fatal_groups};
 
-/* -- queues
- * ----------------------------------------------------------------------------------------- */
+/* -- queues ------------------------------------------------------------------------------------ */
 
 void sigpending_init(struct sigpending *p)
 {
@@ -151,8 +150,7 @@ uint64_t signal_pending_set(const struct task *t)
     return t->pending.set | t->group->shared_pending.set;
 }
 
-/* -- actions
- * ----------------------------------------------------------------------------------------- */
+/* -- actions ----------------------------------------------------------------------------------- */
 
 struct sighand *sighand_new(void)
 {
@@ -241,8 +239,7 @@ bool signal_pending(const struct task *t)
     return false;
 }
 
-/* -- notification
- * ---------------------------------------------------------------------------------- */
+/* -- notification ------------------------------------------------------------------------------ */
 
 void signal_notify_task(struct task *t)
 {
@@ -294,8 +291,7 @@ static struct task *any_thread(struct thread_group *tg)
     return NULL;
 }
 
-/* -- stop and continue
- * -------------------------------------------------------------------------------- */
+/* -- stop and continue ------------------------------------------------------------------------- */
 
 void signal_discard(struct thread_group *tg, uint64_t set)
 {
@@ -340,8 +336,7 @@ static void group_stop(struct thread_group *tg, int signo)
     thread_group_notify_parent(tg, LX_SIGCHLD, LX_CLD_STOPPED, signo);
 }
 
-/* -- sending
- * ------------------------------------------------------------------------------------------- */
+/* -- sending ----------------------------------------------------------------------------------- */
 
 static void send_effects(struct thread_group *tg, int signo)
 {
@@ -479,8 +474,7 @@ void signal_force(struct task *t, const struct lx_siginfo *info)
     }
 }
 
-/* -- before guest code runs again
- * -------------------------------------------------------------------------- */
+/* -- before guest code runs again -------------------------------------------------------------- */
 
 static int fatal_signal(struct thread_group *tg)
 {

@@ -31,8 +31,8 @@ enum vma_flags {
     VMA_LOCKED = 1u << 5,
     VMA_DONTFORK = 1u << 6,
     VMA_WIPEONFORK = 1u << 7,
-    VMA_GROWSDOWN = 1u << 8, /* MAP_GROWSDOWN: grows by faults below it */
-    VMA_NOWRITE = 1u << 9,   /* attached for reading only: no mprotect makes it writable */
+    VMA_GROWSDOWN = 1u << 8,  /* MAP_GROWSDOWN: grows by faults below it */
+    VMA_NOWRITE = 1u << 9,    /* attached for reading only: no mprotect makes it writable */
     VMA_TOUCHABLE = 1u << 10, /* was accessible once, so it may have pages: for usage.h only */
 };
 

@@ -212,9 +212,7 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
     return move_vma(mm, v, old, old_len, new_addr, new_len, (flags & LX_MREMAP_DONTUNMAP) != 0);
 }
 
-/* -- brk
- * ---------------------------------------------------------------------------------------------------
- */
+/* -- brk --------------------------------------------------------------------------------------- */
 
 static int brk_grow(struct task *t, struct mm *mm, uint64_t from, uint64_t to)
 {

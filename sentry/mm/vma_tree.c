@@ -331,8 +331,7 @@ uint64_t vma_find_free(struct mm *mm, uint64_t len, uint64_t top)
     return vma_find_range(mm, len, PAGE_SIZE, MM_MMAP_MIN, top);
 }
 
-/* -- quarantine
- * -------------------------------------------------------------------------------------------- */
+/* -- quarantine -------------------------------------------------------------------------------- */
 
 int quarantine_add(struct mm *mm, struct task *t, uint64_t start, uint64_t end)
 {
@@ -366,8 +365,7 @@ void mm_quarantine_release(struct mm *mm, struct task *t)
     wait_queue_wake(&mm->quarantine_wait, 0);
 }
 
-/* -- invariants
- * -------------------------------------------------------------------------------------------- */
+/* -- invariants -------------------------------------------------------------------------------- */
 
 void mm_check(const struct mm *mm)
 {

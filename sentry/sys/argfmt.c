@@ -147,8 +147,7 @@ static void put_dev(struct argfmt *f, UNUSED unsigned i, uint64_t v)
     buf_printf(f->out, "%" PRIu32 ":%" PRIu32, lx_major(v), lx_minor(v));
 }
 
-/* -- memory
- * ---------------------------------------------------------------------------------------- */
+/* -- memory ------------------------------------------------------------------------------------ */
 
 static void put_path(struct argfmt *f, UNUSED unsigned i, uint64_t v)
 {

@@ -283,8 +283,7 @@ struct sys_res sys_setgroups(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- capabilities
- * --------------------------------------------------------------------------------------- */
+/* -- capabilities ------------------------------------------------------------------------------ */
 
 /* Version and pid of the header; *ret_words: 1 or 2 data structures; 0 or -errno. */
 static int cap_header(struct task *t, gaddr_t addr, struct lx_cap_user_header *ret_h,

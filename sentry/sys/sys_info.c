@@ -71,9 +71,7 @@ struct sys_res sys_getrusage(struct task *t, const struct sys_args *a)
     return sys_ret(put_user(t, sys_addr(a, 1), &ru));
 }
 
-/* -- rlimits
- * -----------------------------------------------------------------------------------------------
- */
+/* -- rlimits ----------------------------------------------------------------------------------- */
 
 /* What the caller of the run has set holds for its emulated root too, whatever the capabilities. */
 static uint64_t rlimit_ceiling(uint32_t res)
@@ -146,8 +144,7 @@ struct sys_res sys_prlimit64(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- adjtimex: readable, never changed
- * --------------------------------------------------------------------- */
+/* -- adjtimex: readable, never changed --------------------------------------------------------- */
 
 static struct sys_res do_adjtimex(struct task *t, gaddr_t addr)
 {

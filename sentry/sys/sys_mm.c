@@ -210,8 +210,7 @@ struct sys_res sys_mincore(struct task *t, const struct sys_args *a)
     return sys_ret(0);
 }
 
-/* -- locking: accounting only
- * ------------------------------------------------------------------------------- */
+/* -- locking: accounting only ------------------------------------------------------------------ */
 
 static uint64_t locked_in(struct mm *mm, uint64_t start, uint64_t end, bool want)
 {

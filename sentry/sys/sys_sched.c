@@ -207,8 +207,7 @@ struct sys_res sys_sched_getattr(struct task *t, const struct sys_args *a)
     return sys_ret(copy_to_user(t, sys_addr(a, 1), &attr, attr.size));
 }
 
-/* -- nice values
- * ---------------------------------------------------------------------------------------- */
+/* -- nice values ------------------------------------------------------------------------------- */
 
 static int nice_change(const struct task *t, struct task *other, int nice)
 {

@@ -318,9 +318,7 @@ struct sys_res sys_semtimedop(struct task *t, const struct sys_args *a)
     return do_semop(t, a);
 }
 
-/* -- semctl
- * ------------------------------------------------------------------------------------------------
- */
+/* -- semctl ------------------------------------------------------------------------------------ */
 
 static void undo_clear(struct sem_set *s, uint32_t num)
 {

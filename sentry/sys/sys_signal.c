@@ -165,9 +165,7 @@ struct sys_res sys_sigaltstack(struct task *t, const struct sys_args *a)
     return sys_ret(put_user(t, sys_addr(a, 1), &old));
 }
 
-/* -- sending
- * -----------------------------------------------------------------------------------------------
- */
+/* -- sending ----------------------------------------------------------------------------------- */
 
 static bool may_signal(const struct task *t, const struct thread_group *tg, int signo)
 {

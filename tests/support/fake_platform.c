@@ -525,8 +525,7 @@ static int64_t fake_write(struct plat_as *as, const struct plat_seg *segs, size_
     return fake_mem_copy(as->mem, segs, n, u.out, len, true);
 }
 
-/* -- accounting and end
- * ---------------------------------------------------------------------------- */
+/* -- accounting and end ------------------------------------------------------------------------ */
 
 static uint64_t fake_thread_cputime(struct plat_thread *th)
 {
@@ -601,8 +600,7 @@ static const struct plat_ops fake_ops = {
     .shutdown = fake_shutdown,
 };
 
-/* -- the test's side
- * ---------------------------------------------------------------------------------- */
+/* -- the test's side --------------------------------------------------------------------------- */
 
 struct plat *fake_platform_new(void)
 {

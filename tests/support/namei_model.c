@@ -117,8 +117,7 @@ static int naive_walk(const struct model *m, int start, const char *path, bool f
     return slash && !LX_S_ISDIR(m->node[cur].mode) ? -ENOTDIR : cur;
 }
 
-/* -- building both
- * --------------------------------------------------------------------------------- */
+/* -- building both ----------------------------------------------------------------------------- */
 
 static int make_node(struct model *m, struct dentry *d, struct inode *dir, struct node *n)
 {

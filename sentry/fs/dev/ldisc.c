@@ -47,8 +47,7 @@ static bool is_cc(const struct tty *tty, uint8_t c, int which)
     return c != LX_POSIX_VDISABLE && tty->termios.c_cc[which] == c;
 }
 
-/* -- output
- * ---------------------------------------------------------------------------------------- */
+/* -- output ------------------------------------------------------------------------------------ */
 
 static uint32_t output_used(const struct tty *tty)
 {
@@ -184,8 +183,7 @@ void ldisc_stop(struct tty *tty)
     }
 }
 
-/* -- input ring
- * ------------------------------------------------------------------------------------ */
+/* -- input ring -------------------------------------------------------------------------------- */
 
 static uint32_t input_used(const struct tty *tty)
 {
@@ -269,8 +267,7 @@ void ldisc_flush_output(struct tty *tty)
     wait_queue_wake(&tty->slave_wait, LX_POLLOUT);
 }
 
-/* -- editing
- * --------------------------------------------------------------------------------------- */
+/* -- editing ----------------------------------------------------------------------------------- */
 
 static void finish_erasing(struct tty *tty)
 {
@@ -382,8 +379,7 @@ static void erase(struct tty *tty, int which)
         finish_erasing(tty);
 }
 
-/* -- input
- * ----------------------------------------------------------------------------------------- */
+/* -- input ------------------------------------------------------------------------------------- */
 
 void ldisc_signal(struct tty *tty, int signo)
 {
@@ -540,8 +536,7 @@ size_t ldisc_receive(struct tty *tty, const uint8_t *bytes, size_t n)
     return i;
 }
 
-/* -- reading
- * --------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 static uint32_t line_length(const struct tty *tty)
 {

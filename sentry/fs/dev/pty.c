@@ -119,8 +119,7 @@ int tty_pts_setattr(uint32_t index, const struct iattr *attr)
     return 0;
 }
 
-/* -- the master as a file
- * --------------------------------------------------------------------------- */
+/* -- the master as a file ---------------------------------------------------------------------- */
 
 static int64_t master_read_packet(struct tty *tty, struct uio *to)
 {

@@ -21,8 +21,7 @@
 
 #define VTIME_NS (NSEC_PER_SEC / 10)
 
-/* -- control
- * ---------------------------------------------------------------------------------------- */
+/* -- control ----------------------------------------------------------------------------------- */
 
 void tty_set_control(struct tty *tty, struct session *s, uint32_t foreground_pgid)
 {
@@ -111,8 +110,7 @@ void tty_session_exit(struct session *s)
         tty_hangup(s->tty, true);
 }
 
-/* -- open and close
- * --------------------------------------------------------------------------------- */
+/* -- open and close ---------------------------------------------------------------------------- */
 
 static void vtime_fire(struct timer *tm)
 {
@@ -194,8 +192,7 @@ void tty_slave_release(struct file *f)
     tty_file_detach(f);
 }
 
-/* -- reading
- * ------------------------------------------------------------------------------------------ */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 static int64_t take(struct tty *tty, struct uio *to)
 {
@@ -287,8 +284,7 @@ static int64_t slave_read(struct file *f, struct uio *to, uint64_t *pos)
     return n;
 }
 
-/* -- writing
- * ------------------------------------------------------------------------------------------ */
+/* -- writing ----------------------------------------------------------------------------------- */
 
 static int64_t slave_write(struct file *f, struct uio *from, uint64_t *pos)
 {
@@ -375,8 +371,7 @@ const struct file_ops tty_slave_ops = {
     .release = tty_slave_release,
 };
 
-/* -- opens by number
- * ------------------------------------------------------------------------------- */
+/* -- opens by number --------------------------------------------------------------------------- */
 
 int tty_open_pts(uint32_t index, struct file *f)
 {

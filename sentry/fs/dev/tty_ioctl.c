@@ -34,8 +34,7 @@ static int put_int(const struct call *c, int32_t v)
     return put_user(c->task, c->arg, &v);
 }
 
-/* -- settings
- * --------------------------------------------------------------------------------------- */
+/* -- settings ---------------------------------------------------------------------------------- */
 
 static int get_termios(const struct call *c)
 {
@@ -188,8 +187,7 @@ static int flow(const struct call *c)
     }
 }
 
-/* -- control
- * ------------------------------------------------------------------------------------------ */
+/* -- control ----------------------------------------------------------------------------------- */
 
 static int set_controlling(const struct call *c)
 {
@@ -267,8 +265,7 @@ static int get_sid(const struct call *c)
     return put_int(c, (int32_t)c->tty->session->id);
 }
 
-/* -- the master's own
- * ------------------------------------------------------------------------------- */
+/* -- the master's own -------------------------------------------------------------------------- */
 
 static int set_flag(const struct call *c, bool *flag)
 {

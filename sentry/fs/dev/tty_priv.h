@@ -69,8 +69,7 @@ static inline struct tty_file *tty_file_of(const struct file *f)
 #define TTY_I(tty, flag) (((tty)->termios.c_iflag & (flag)) != 0)
 #define TTY_O(tty, flag) (((tty)->termios.c_oflag & (flag)) != 0)
 
-/* -- pty.c: life of ttys
- * --------------------------------------------------------------------------- */
+/* -- pty.c: life of ttys ----------------------------------------------------------------------- */
 int tty_new(struct tty **ret_tty) MUST_CHECK; /* next free index; the reference is the master's */
 struct tty *tty_get(struct tty *tty);
 void tty_put(struct tty *tty);
@@ -81,8 +80,7 @@ extern const struct file_ops tty_master_ops;
 /* The console of --tty, or NULL. */
 struct tty *tty_console_tty(void);
 
-/* -- tty.c
- * -------------------------------------------------------------------------------------------- */
+/* -- tty.c ------------------------------------------------------------------------------------- */
 extern const struct file_ops tty_slave_ops;
 int tty_slave_open(struct tty *tty, struct file *f) MUST_CHECK;
 void tty_slave_release(struct file *f);
@@ -94,14 +92,12 @@ int tty_check_background(struct tty *tty, int signo) MUST_CHECK;
 void tty_set_control(struct tty *tty, struct session *s, uint32_t foreground_pgid);
 void tty_clear_control(struct tty *tty);
 
-/* -- tty_ioctl.c
- * -------------------------------------------------------------------------------------- */
+/* -- tty_ioctl.c ------------------------------------------------------------------------------- */
 struct sys_res tty_ioctl(struct tty *tty, bool master, struct file *f, struct task *t, uint32_t cmd,
                          uint64_t arg);
 void tty_resize(struct tty *tty, const struct lx_winsize *ws);
 
-/* -- ldisc.c
- * ------------------------------------------------------------------------------------------ */
+/* -- ldisc.c ----------------------------------------------------------------------------------- */
 void ldisc_init(struct tty *tty);
 /* Bytes from the master; returns how many were taken. */
 size_t ldisc_receive(struct tty *tty, const uint8_t *bytes, size_t n);

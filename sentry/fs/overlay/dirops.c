@@ -208,8 +208,7 @@ int ovl_rmdir(struct inode *dir, struct dentry *d)
     return r < 0 ? r : remove_entry(dir, d);
 }
 
-/* -- rename
- * ------------------------------------------------------------------------------------------ */
+/* -- rename ------------------------------------------------------------------------------------ */
 
 struct rename {
     struct ovl_inode *odir, *ndir, *oi, *ti; /* ti: what is replaced, or NULL */

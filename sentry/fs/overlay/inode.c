@@ -153,8 +153,7 @@ int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir,
     return 0;
 }
 
-/* -- whiteouts
- * ------------------------------------------------------------------------------------- */
+/* -- whiteouts --------------------------------------------------------------------------------- */
 
 bool ovl_whiteout_has(const struct ovl_inode *dir, const char *name, size_t len)
 {
@@ -221,8 +220,7 @@ int ovl_lower_has(struct ovl_inode *dir, const char *name, size_t len, bool *ret
     return 0;
 }
 
-/* -- lookup
- * ------------------------------------------------------------------------------------------ */
+/* -- lookup ------------------------------------------------------------------------------------ */
 
 static int lookup_lower(struct ovl_inode *dir, struct dentry *d)
 {

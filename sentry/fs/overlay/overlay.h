@@ -47,8 +47,7 @@ static inline struct ovl_inode *ovl_inode_of(const struct inode *ino)
     return ino->priv;
 }
 
-/* -- inode.c
- * ---------------------------------------------------------------------------------------- */
+/* -- inode.c ----------------------------------------------------------------------------------- */
 /* upper_dir is given for directories; all are borrowed. The new inode is counted. */
 int ovl_inode_new(struct ovl *fs, struct inode *upper, struct dentry *upper_dir,
                   struct dentry *lower, struct ovl_inode *parent, const struct dentry *d,
@@ -67,8 +66,7 @@ int ovl_whiteout_add(struct ovl_inode *dir, const char *name, size_t len) MUST_C
 /* *ret says whether the lower layer shows that name in dir. */
 int ovl_lower_has(struct ovl_inode *dir, const char *name, size_t len, bool *ret) MUST_CHECK;
 
-/* -- attr.c
- * ----------------------------------------------------------------------------------------- */
+/* -- attr.c ------------------------------------------------------------------------------------ */
 struct inode *ovl_real(const struct ovl_inode *oi); /* borrowed */
 /* Everything from the real inode / only what changes behind the overlay's back (size, names,
  * times). */
@@ -83,16 +81,14 @@ int ovl_setxattr(struct inode *ino, const char *name, const void *val, size_t le
 int64_t ovl_listxattr(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 int ovl_removexattr(struct inode *ino, const char *name) MUST_CHECK;
 
-/* -- copyup.c
- * --------------------------------------------------------------------------------------- */
+/* -- copyup.c ---------------------------------------------------------------------------------- */
 /* Gives oi an upper, with at most data_max bytes of content. 0 when it has one. */
 int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max) MUST_CHECK;
 
 /* A real file for f: flags as in open. Counted. */
 int ovl_open_real(struct ovl_inode *oi, uint32_t flags, struct file **ret_real) MUST_CHECK;
 
-/* -- dirops.c, readdir.c, file.c
- * ---------------------------------------------------------------------- */
+/* -- dirops.c, readdir.c, file.c --------------------------------------------------------------- */
 int ovl_create(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c) MUST_CHECK;
 int ovl_mkdir(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c) MUST_CHECK;
 int ovl_mknod(struct inode *dir, struct dentry *d, uint32_t mode, uint64_t rdev,

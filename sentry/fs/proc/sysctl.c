@@ -27,9 +27,7 @@
         .name = NULL \
     }
 
-/* -- settings of the sandbox's configuration
- * -------------------------------------------------------
- */
+/* -- settings of the sandbox's configuration --------------------------------------------------- */
 
 enum {
     SETTING_MAX = 256

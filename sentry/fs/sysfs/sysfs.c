@@ -63,8 +63,7 @@ static int show_self_map(struct gen_inode *gi, struct buf *out)
     return buf_printf(out, "%08" PRIx64 "\n", (uint64_t)1 << gi->key);
 }
 
-/* -- cpuN
- * --------------------------------------------------------------------------------------------- */
+/* -- cpuN -------------------------------------------------------------------------------------- */
 
 static const struct gen_node topology[] = {
     FILE_("core_id", show_self_list),
@@ -153,8 +152,7 @@ static const struct gen_node cpu_dir[] = {
     END,
 };
 
-/* -- nodes
- * --------------------------------------------------------------------------------------------- */
+/* -- nodes ------------------------------------------------------------------------------------- */
 
 static int show_node_meminfo(struct gen_inode *gi, struct buf *out)
 {
@@ -185,8 +183,7 @@ static const struct gen_node node_dir[] = {
     END,
 };
 
-/* -- kernel/mm
- * ------------------------------------------------------------------------------------------ */
+/* -- kernel/mm --------------------------------------------------------------------------------- */
 
 static const struct gen_node khugepaged[] = {TEXT("defrag", "1"), TEXT("pages_to_scan", "4096"),
                                              END};
@@ -207,8 +204,7 @@ static const struct gen_node mm_dir[] = {DIR_("transparent_hugepage", thp),
 static const struct gen_node kernel_dir[] = {DIR_("mm", mm_dir), DIR_("debug", empty),
                                              DIR_("security", empty), DIR_("tracing", empty), END};
 
-/* -- fs/cgroup
- * ------------------------------------------------------------------------------------------ */
+/* -- fs/cgroup --------------------------------------------------------------------------------- */
 
 static int show_cpu_max(struct gen_inode *gi, struct buf *out)
 {
@@ -285,9 +281,7 @@ static const struct gen_node cgroup_dir[] = {
     END,
 };
 
-/* -- top
- * -------------------------------------------------------------------------------------------------
- */
+/* -- top --------------------------------------------------------------------------------------- */
 
 static const struct gen_node system_dir[] = {
     {.name = "cpu",

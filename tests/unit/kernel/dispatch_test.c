@@ -202,8 +202,7 @@ TEST(fatal_platform)
     box_end();
 }
 
-/* -- exec by a thread that is not the leader
- * ------------------------------------------------------- */
+/* -- exec by a thread that is not the leader --------------------------------------------------- */
 
 TEST(exec_by_a_thread)
 {
