@@ -34,5 +34,6 @@ guest_build() {
         exit 77
     fi
     chmod 755 "$work" "$work/t"
+    # shellcheck disable=SC2034  # used by the scripts that source this
     guest=(--volume "$work/t:/mnt:ro")
 }
