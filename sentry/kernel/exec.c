@@ -34,7 +34,8 @@ enum {
     SCRIPT_DEPTH = 5,
     MAX_REQS = 4 * ELF_MAX_LOADS + 2,
     STACK_MAX = 64 << 20,
-    STACK_MIN = 1 << 17
+    STACK_MIN = 1 << 17,
+    STACK_RANDOM_BITS = 22 /* pages, as Linux */
 };
 #define PIE_BASE 0x555555554000ull
 
@@ -175,7 +176,7 @@ static int place_stack(struct loader *l, uint64_t *ret_top)
 {
     uint64_t size = task_rlimit(l->task, LX_RLIMIT_STACK)->rlim_cur;
     size = page_up(MAX(MIN(size, (uint64_t)STACK_MAX), (uint64_t)STACK_MIN));
-    uint64_t top = LX_TASK_SIZE - PAGE_SIZE - random_pages(l, 16);
+    uint64_t top = LX_TASK_SIZE - PAGE_SIZE - random_pages(l, STACK_RANDOM_BITS);
     uint64_t start = vma_find_free(l->mm, size + 256 * PAGE_SIZE, top);
     if (start == 0)
         return -ENOMEM;
