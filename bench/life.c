@@ -41,6 +41,7 @@ static double now(void)
 }
 
 /* A bundle for OCI runtimes, whose root is the image itself. */
+/* With a /dev of its own: runc would make its devices in the image. */
 static bool make_bundle(const char *image)
 {
     char path[PATH_MAX + 16], root[PATH_MAX];
@@ -56,7 +57,8 @@ static bool make_bundle(const char *image)
         "{\"ociVersion\":\"1.0.2\",\"process\":{\"args\":[\"/bin/true\"],\"cwd\":\"/\","
         "\"env\":[\"PATH=/bin\"],\"user\":{\"uid\":0,\"gid\":0},\"noNewPrivileges\":true},"
         "\"root\":{\"path\":\"%s\",\"readonly\":true},\"mounts\":[{\"destination\":\"/proc\","
-        "\"type\":\"proc\",\"source\":\"proc\"}],\"linux\":{\"namespaces\":[{\"type\":\"pid\"},"
+        "\"type\":\"proc\",\"source\":\"proc\"},{\"destination\":\"/dev\",\"type\":\"tmpfs\","
+        "\"source\":\"tmpfs\"}],\"linux\":{\"namespaces\":[{\"type\":\"pid\"},"
         "{\"type\":\"mount\"},{\"type\":\"ipc\"},{\"type\":\"uts\"},{\"type\":\"network\"}]}}\n",
         root);
     (void)fclose(f);
