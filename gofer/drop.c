@@ -19,6 +19,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "platform/confine/landlock.h"
+
+#include "gofer/proto.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 
@@ -28,37 +31,11 @@ enum {
     HIGH_IDS = 0x0ffffff
 };
 
-/* As <linux/landlock.h> has it since ABI 6; older kernels take a shorter one. */
-struct landlock_attr {
-    uint64_t fs;
-    uint64_t net;
-    uint64_t scoped;
-};
-
-struct landlock_beneath {
-    uint64_t allowed;
-    int32_t fd;
-} PACKED;
-
 enum {
-    LANDLOCK_WRITE_FILE = 1 << 1,
-    LANDLOCK_READ_FILE = 1 << 2,
-    LANDLOCK_READ_DIR = 1 << 3,
-    LANDLOCK_REMOVE_DIR = 1 << 4,
-    LANDLOCK_REMOVE_FILE = 1 << 5,
-    LANDLOCK_MAKE_DIR = 1 << 7,
-    LANDLOCK_MAKE_REG = 1 << 8,
-    LANDLOCK_MAKE_SOCK = 1 << 9,
-    LANDLOCK_MAKE_FIFO = 1 << 10,
-    LANDLOCK_MAKE_SYM = 1 << 12,
-    LANDLOCK_REFER = 1 << 13,
-    LANDLOCK_TRUNCATE = 1 << 14,
     LANDLOCK_WRITES_FILE = LANDLOCK_WRITE_FILE | LANDLOCK_TRUNCATE,
     LANDLOCK_WRITES_DIR = LANDLOCK_REMOVE_DIR | LANDLOCK_REMOVE_FILE | LANDLOCK_MAKE_DIR |
                           LANDLOCK_MAKE_REG | LANDLOCK_MAKE_SOCK | LANDLOCK_MAKE_FIFO |
-                          LANDLOCK_MAKE_SYM | LANDLOCK_REFER,
-    LANDLOCK_QUERY = 1 << 0,
-    LANDLOCK_BENEATH = 1,
+                          LANDLOCK_MAKE_SYM | LANDLOCK_REFER
 };
 
 void drop_files(const int *keep, size_t n)
@@ -193,25 +170,11 @@ static uint64_t rights_of(const struct drop_path *p)
 
 int drop_paths(const struct drop_path *paths, size_t n)
 {
-    static const uint8_t fs_bits[] = {0, 13, 14, 15, 15}; /* by ABI version; 16 from 5 on */
-    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_QUERY);
-    if (abi <= 0)
+    struct landlock_path rules[GOFER_ROOTS_MAX];
+    if (n > ARRAY_LEN(rules))
         return 0;
-    struct landlock_attr attr = {
-        .fs = (1u << (abi < (long)ARRAY_LEN(fs_bits) ? fs_bits[abi] : 16)) - 1,
-        .net = abi >= 4 ? 3 : 0,
-        .scoped = abi >= 6 ? 3 : 0,
-    };
-    size_t size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
-    if (rules < 0)
-        return 0;
-    bool good = true;
-    for (size_t i = 0; good && i < n; i++) {
-        struct landlock_beneath b = {.allowed = rights_of(&paths[i]) & attr.fs, .fd = paths[i].fd};
-        good = syscall(SYS_landlock_add_rule, rules, LANDLOCK_BENEATH, &b, 0) == 0;
-    }
-    good = good && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
-    fd_close(rules);
-    return good ? (int)abi : 0;
+    for (size_t i = 0; i < n; i++)
+        rules[i] = (struct landlock_path){.fd = paths[i].fd, .rights = rights_of(&paths[i])};
+    int abi = landlock_enter(rules, n);
+    return MAX(abi, 0);
 }

@@ -4,9 +4,8 @@
  * Order matters: mounts first (they need CAP_SYS_ADMIN in our user namespace), then capabilities,
  * and the seccomp filter last, since it allows none of the calls used here.
  *
- * There is no Landlock here: a process in a Landlock domain may not reach the memory of processes
- * outside of it, and reaching the guests' memory is what the sentry does. The filter allows no call
- * that takes a path at all.
+ * Landlock comes before the first guest is made: a process in a domain may not reach the memory of
+ * processes outside of it, and reaching the guests' memory is what the sentry does.
  */
 #include "platform/confine/confine.h"
 
@@ -20,6 +19,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+
+#include "platform/confine/landlock.h"
 
 #include "lib/error.h"
 
@@ -45,6 +46,14 @@ int confine_empty_root(struct error *err)
               NULL) < 0)
         return error_errno(err, errno, "making the empty root read-only");
     return 0;
+}
+
+int confine_landlock(int proc_fd, struct error *err)
+{
+    const struct landlock_path proc = {.fd = proc_fd,
+                                       .rights = LANDLOCK_READ_FILE | LANDLOCK_WRITE_FILE};
+    int r = landlock_enter(&proc, 1);
+    return r < 0 ? error_errno(err, -r, "entering a Landlock domain") : 0;
 }
 
 int confine_no_capabilities(struct error *err)

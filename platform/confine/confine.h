@@ -20,6 +20,10 @@ void confine_filter_done(struct confine_filter *f);
 
 /* First: an empty read-only root in the caller's mount namespace; guests made later inherit it. */
 int confine_empty_root(struct error *err) MUST_CHECK;
+/* Then, where the kernel has it, a Landlock domain without any file but what is below the host's
+ * /proc, which only the start needs. Guests made later are in it too, so the sentry still reaches
+ * their memory. Mounts cannot be changed afterwards. */
+int confine_landlock(int proc_fd, struct error *err) MUST_CHECK;
 /* Last: no capability (bounding set included), no_new_privs, not dumpable, no core file, and the
  * filter. */
 int confine_sentry(const struct confine_filter *f, struct error *err) MUST_CHECK;

@@ -301,7 +301,8 @@ static void start_platform(const struct boot *b, uint64_t now, struct plat **ret
         (void)error_errno(&err, errno, "/proc");
         fail(EXIT_START, &err);
     }
-    if (confine_empty_root(&err) < 0 || plat_unotify_start(&cfg, ret_plat, &err) < 0)
+    if (confine_empty_root(&err) < 0 || confine_landlock(cfg.proc_fd, &err) < 0 ||
+        plat_unotify_start(&cfg, ret_plat, &err) < 0)
         fail(EXIT_START, &err);
     (void)close(cfg.proc_fd);
     if (build.r < 0)

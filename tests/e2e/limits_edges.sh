@@ -25,7 +25,8 @@ while True: os.fork()'
 ends "fork bomb whose shell ends at once" pids-limit --pids 32 "$bb" -- sh -c 'f(){ f|f& };f'
 ends "left behind, asleep" ok --pids 32 "$bb" -- sh -c '(sleep 1000 &); echo done'
 ends "left behind, busy" ok --pids 32 "$bb" -- sh -c 'while :; do :; done & echo done'
-ends "left behind, writing" ok --output 64K "$bb" -- sh -c 'yes & echo done'
+# (Wide: what it writes before the shell has ended counts.)
+ends "left behind, writing" ok --output 256M "$bb" -- sh -c 'yes & echo done'
 
 # -- CPU time
 between() {
