@@ -36,7 +36,7 @@ static void *waiter(void *arg)
 
 static void destroy(void *p)
 {
-    destroyed += (int)(intptr_t)p;
+    (void)__atomic_add_fetch(&destroyed, (int)(intptr_t)p, __ATOMIC_RELAXED);
 }
 
 static void *with_key(void *arg)
