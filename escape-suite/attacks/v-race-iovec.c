@@ -12,10 +12,13 @@
 
 #include "child.h"
 
+/* Whatever count or length a call takes of these, what it may rightly reach holds 'A' or 0: a count
+   beyond the eight finds empty entries, a length beyond the bytes finds zeros. */
 struct area {
-    struct iovec iov[8];
-    struct msghdr msg;
+    struct iovec iov[2048];
     char bytes[4096];
+    char zeros[512 * 1024];
+    struct msghdr msg;
     volatile int stop;
 };
 static struct area *a;
