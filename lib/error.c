@@ -17,16 +17,23 @@ static int code_or_eio(int code)
     return code > 0 ? code : EIO;
 }
 
+/* The code, made positive, and the words; err may be NULL. */
+static int set(struct error *err, int code, const char *fmt, va_list ap)
+{
+    code = code_or_eio(code);
+    if (err) {
+        err->code = code;
+        (void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
+    }
+    return code;
+}
+
 int error_set(struct error *err, int code, const char *fmt, ...)
 {
     va_list ap;
 
-    code = code_or_eio(code);
-    if (!err)
-        return -code;
-    err->code = code;
     va_start(ap, fmt);
-    (void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
+    code = set(err, code, fmt, ap);
     va_end(ap);
     return -code;
 }
@@ -35,17 +42,16 @@ int error_errno(struct error *err, int code, const char *fmt, ...)
 {
     va_list ap;
 
-    code = code_or_eio(code);
-    if (!err)
-        return -code;
-    err->code = code;
     va_start(ap, fmt);
-    (void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
+    code = set(err, code, fmt, ap);
     va_end(ap);
-    size_t used = strlen(err->text);
-    const char *words = strerrordesc_np(code);
-    (void)snprintf(err->text + used, sizeof(err->text) - used, ": %s",
-                   words ? words : "unknown error");
+    if (err) {
+        size_t used = strlen(err->text);
+        const char *words = strerrordesc_np(code);
+
+        (void)snprintf(err->text + used, sizeof(err->text) - used, ": %s",
+                       words ? words : "unknown error");
+    }
     return -code;
 }
 
