@@ -99,7 +99,7 @@ static int copy_xattrs(struct inode *from, struct inode *upper)
     return 0;
 }
 
-static int copy_attr(const struct inode *lower, struct inode *upper)
+int ovl_copy_attr(const struct inode *lower, struct inode *upper)
 {
     struct iattr a = {
         .valid = ATTR_MODE | ATTR_UID | ATTR_GID | ATTR_ATIME | ATTR_MTIME,
@@ -154,7 +154,7 @@ static int fill_upper(struct ovl_inode *oi, struct dentry *ud, uint64_t data_max
 
     if (r == 0)
         r = copy_xattrs(lower, ud->inode);
-    return r < 0 ? r : copy_attr(lower, ud->inode);
+    return r < 0 ? r : ovl_copy_attr(lower, ud->inode);
 }
 
 static int copy_up_one(struct ovl_inode *oi, uint64_t data_max)

@@ -84,6 +84,8 @@ int ovl_removexattr(struct inode *ino, const char *name) MUST_CHECK;
 /* -- copyup.c ---------------------------------------------------------------------------------- */
 /* Gives oi an upper, with at most data_max bytes of content. 0 when it has one. */
 int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max) MUST_CHECK;
+/* Owner, mode and times. */
+int ovl_copy_attr(const struct inode *lower, struct inode *upper) MUST_CHECK;
 
 /* A real file for f: flags as in open. Counted. */
 int ovl_open_real(struct ovl_inode *oi, uint32_t flags, struct file **ret_real) MUST_CHECK;

@@ -60,21 +60,6 @@ const struct inode_ops ovl_inode_ops = {
     .removexattr = ovl_removexattr,
 };
 
-/* The upper root takes the owner and mode of the lower one. */
-static int copy_root_attr(const struct inode *lower, struct inode *upper)
-{
-    struct iattr a = {
-        .valid = ATTR_MODE | ATTR_UID | ATTR_GID | ATTR_ATIME | ATTR_MTIME,
-        .mode = lower->mode & LX_S_IALLUGO,
-        .uid = lower->uid,
-        .gid = lower->gid,
-        .atime = lower->atime,
-        .mtime = lower->mtime,
-    };
-
-    return upper->ops->setattr ? upper->ops->setattr(upper, &a) : 0;
-}
-
 static int make_mounts(struct ovl *fs, const struct path *lower, struct super *upper)
 {
     int r = mount_clone_internal(lower, &fs->lower_mnt);
@@ -90,7 +75,7 @@ static int make_root(struct ovl *fs)
 {
     struct dentry *lower = fs->lower_mnt->root, *upper = fs->upper_mnt->root;
     struct inode *ino;
-    int r = copy_root_attr(lower->inode, upper->inode);
+    int r = ovl_copy_attr(lower->inode, upper->inode);
 
     if (r < 0)
         return r;
@@ -126,7 +111,7 @@ int overlay_mount_on(const struct path *lower, struct super *upper_tmpfs, struct
         r = fs->cred ? 0 : -ENOMEM;
     }
     if (r == 0) {
-        fs->cred->cap_effective = fs->cred->cap_permitted = CRED_CAP_ALL;
+        fs->cred->cap_effective = fs->cred->cap_permitted = LX_CAP_FULL_SET;
         r = make_root(fs);
     }
     if (r < 0) {
