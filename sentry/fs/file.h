@@ -121,9 +121,14 @@ int64_t vfs_seek_generic(struct file *f, int64_t off, int whence, uint64_t size)
 /* Generic read/write: mode, O_APPEND, RLIMIT_FSIZE (SIGXFSZ), access, notify; pos NULL: f->pos.
  * -EAGAIN as the op. */
 int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos) MUST_CHECK;
-/* The most that vfs_read moves at once. */
-#define VFS_READ_STEP ((size_t)16 << 20)
+/* The most that vfs_read, and vfs_write to a regular file, move at once: some 10 ms. */
+#define VFS_STEP ((size_t)16 << 20)
 int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *pos) MUST_CHECK;
+/* A write of many steps has the turn of its inode (counted) until it frees it; NULL: no memory. */
+struct write_turn *write_turn_new(struct inode *ino) MUST_CHECK;
+void write_turn_free(void *turn);
+/* NULL: whoever holds mine (or NULL) may write. Else what wakes it when it may try again. */
+struct wait_queue *write_turn_of_other(const struct inode *ino, const struct write_turn *mine);
 /* -EFBIG with SIGXFSZ when a write at pos is beyond RLIMIT_FSIZE; else 0, *len cut to what fits.
  * Regular files only. */
 int file_size_limit(struct task *t, const struct inode *ino, uint64_t pos, uint64_t *len)

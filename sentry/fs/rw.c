@@ -7,6 +7,7 @@
 
 #include "abi/misc.h"
 
+#include "lib/alloc.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -49,7 +50,7 @@ int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos)
         return LX_S_ISDIR(f->inode->mode) ? -EISDIR : -EINVAL;
     if (!range_ok(f, pos ? *pos : f->pos, to->left))
         return -EINVAL;
-    rest = to->left > VFS_READ_STEP ? to->left - VFS_READ_STEP : 0;
+    rest = to->left > VFS_STEP ? to->left - VFS_STEP : 0;
     to->left -= rest;
     n = f->ops->read(f, to, pos ? pos : &f->pos);
     to->left += rest;
@@ -91,16 +92,48 @@ static int64_t write_regular(struct task *t, struct file *f, struct uio *from, u
     r = file_size_limit(t, f->inode, *pos, &len);
     if (r < 0)
         return r;
-    cut = from->left - (size_t)len;
+    cut = from->left - MIN((size_t)len, VFS_STEP);
     from->left -= cut;
     n = f->ops->write(f, from, pos);
     from->left += cut;
     if (n > 0) {
-        if ((f->inode->mode & (LX_S_ISUID | LX_S_ISGID)) && !cred_capable(t->cred, CAP_FSETID_NR))
+        if ((f->inode->mode & (LX_S_ISUID | LX_S_ISGID)) && !cred_capable(t->cred, LX_CAP_FSETID))
             f->inode->mode = inode_mode_without_privs(f->inode, t->cred);
         inode_touch(f->inode, ATTR_MTIME | ATTR_CTIME);
     }
     return n;
+}
+
+struct write_turn {
+    struct inode *inode;     /* counted */
+    struct wait_queue queue; /* who waits for the end of the write */
+};
+
+struct write_turn *write_turn_new(struct inode *ino)
+{
+    struct write_turn *turn = kalloc(sizeof(*turn));
+
+    if (!turn)
+        return NULL;
+    turn->inode = inode_get(ino);
+    wait_queue_init(&turn->queue);
+    ino->turn = turn;
+    return turn;
+}
+
+void write_turn_free(void *p)
+{
+    struct write_turn *turn = p;
+
+    turn->inode->turn = NULL;
+    wait_queue_done(&turn->queue);
+    inode_put(turn->inode);
+    kfree(turn);
+}
+
+struct wait_queue *write_turn_of_other(const struct inode *ino, const struct write_turn *mine)
+{
+    return ino->turn && ino->turn != mine ? &ino->turn->queue : NULL;
 }
 
 int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *pos)

@@ -125,9 +125,10 @@ struct inode {
     bool made_up;           /* mountpoint.c: exists in the dentry cache only */
     struct list_head locks; /* flock.c */
     struct wait_queue lock_wait;
-    struct list_head marks; /* inotify.c */
-    void *pipe;             /* FIFO: struct pipe */
-    void *socket;           /* bound AF_UNIX socket */
+    struct list_head marks;  /* inotify.c */
+    struct write_turn *turn; /* rw.c: borrowed from the write in progress, or NULL */
+    void *pipe;              /* FIFO: struct pipe */
+    void *socket;            /* bound AF_UNIX socket */
 };
 
 struct dentry {

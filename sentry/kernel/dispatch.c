@@ -223,16 +223,21 @@ struct sys_res task_block_killable(struct task *t)
     return (struct sys_res){SYS_BLOCK, 0};
 }
 
-struct sys_res task_yield(struct task *t, int intr)
+struct sys_res task_yield_killable(struct task *t)
 {
     struct sys_res res;
 
     t->has_deadline = false;
-    res = task_block(t, intr);
+    res = task_block_killable(t);
     /* By way of the timer, not of the run queue, which would not let an event in between. */
-    if (res.kind == SYS_BLOCK)
-        timer_arm(&t->deadline, clock_monotonic());
+    timer_arm(&t->deadline, clock_monotonic());
+    t->yielded = true;
     return res;
+}
+
+struct sys_res task_yield(struct task *t, int intr)
+{
+    return signal_pending(t) ? sys_ret(intr) : task_yield_killable(t);
 }
 
 struct sys_res sys_host(struct task *t, const struct host_call *call)
@@ -400,13 +405,16 @@ static void run_queued(struct task *t)
     } else if (t->state == TASK_BLOCKED) {
         task_cancel_waits(t);
         t->state = TASK_AT_GATE;
+        t->yielded = false;
         run_handler(t);
     }
 }
 
+/* A call that merely let others have a turn is not asleep: it goes on to its end, as in Linux. */
 static bool is_stopped(const struct task *t)
 {
-    return t->group->stop == GROUP_STOPPED && t->pth != NULL && !t->group->group_exiting;
+    return t->group->stop == GROUP_STOPPED && t->pth != NULL && !t->group->group_exiting &&
+           !t->yielded;
 }
 
 /*

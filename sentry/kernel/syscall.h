@@ -72,6 +72,8 @@ struct sys_res task_block_killable(struct task *t);
  * calls that use the deadline.
  */
 struct sys_res task_yield(struct task *t, int intr);
+/* As task_yield, but signals are no reason to end early. */
+struct sys_res task_yield_killable(struct task *t);
 
 /* SYS_HOST with a copy of *call. */
 struct sys_res sys_host(struct task *t, const struct host_call *call);

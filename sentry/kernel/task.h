@@ -80,6 +80,7 @@ struct task {
     struct host_call host_call;
     int64_t pending_ret; /* result of the call while a kick for signal delivery is on its way */
     bool interrupted;    /* re-run because of a signal */
+    bool yielded;        /* blocked only to let others have a turn (task_yield) */
     bool has_deadline, timed_out;
     struct timer deadline;
     struct list_head waits; /* pool entries of this task that are queued somewhere */

@@ -60,6 +60,14 @@ int main(void)
     FACT("readv with 1025 segments", readv(fd, iov, 1025));
     iov[1].iov_len = (size_t)-1;
     FACT("readv with a length that overflows", readv(fd, iov, 3));
+    /* The flags are looked at last, and only when there is something to do. */
+    int wo = NEED(open("f", O_WRONLY));
+    FACT("readv of a write-only descriptor", readv(wo, iov, 1));
+    FACT("the same, bad vector", readv(wo, (struct iovec *)8, 1));
+    FACT("the same, no segments", readv(wo, iov, 0));
+    FACT("unknown flag without segments", preadv2(fd, iov, 0, 0, 0x40000000));
+    FACT("unknown flag, bad vector", preadv2(fd, (struct iovec *)8, 1, 0, 0x40000000));
+    close(wo);
 
     int big = NEED(open("sparse", O_RDWR | O_CREAT, 0644));
     NEED(pwrite(big, "end", 3, 1 << 20));

@@ -128,6 +128,83 @@ static void interrupted(void)
     munmap(p, 64 * MIB);
 }
 
+/* But no signal makes a transfer of a regular file short. */
+static void uninterrupted(void)
+{
+    char *p = map(40 * MIB);
+    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600), bad = 0;
+    struct itimerval on = {{0, 1000}, {0, 1000}}, off = {{0, 0}, {0, 0}};
+
+    ticks = 0;
+    setitimer(ITIMER_REAL, &on, NULL);
+    for (int i = 0; i < 4 || (ticks < 3 && i < 1000); i++) {
+        bad += pwrite(fd, p, 40 * MIB, 0) != (ssize_t)(40 * MIB);
+        bad += pread(fd, p, 40 * MIB, 0) != (ssize_t)(40 * MIB);
+    }
+    setitimer(ITIMER_REAL, &off, NULL);
+    VALUE("short transfers", bad);
+    close(fd);
+    unlink("file");
+    munmap(p, 40 * MIB);
+}
+
+/* Each append is one piece of the file, however long it is. */
+static void appenders(void)
+{
+    char *p = map(20 * MIB);
+    pid_t child[2];
+    int changes = 0, fd;
+
+    for (int i = 0; i < 2; i++) {
+        child[i] = NEED(fork());
+        if (child[i] == 0) {
+            fd = open("both", O_WRONLY | O_CREAT | O_APPEND, 0600);
+            memset(p, 'a' + i, 20 * MIB);
+            _exit(write(fd, p, 20 * MIB) != (ssize_t)(20 * MIB));
+        }
+    }
+    say_end("first appender", child[0]);
+    say_end("second appender", child[1]);
+    fd = open("both", O_RDONLY);
+    for (off_t at = 0, last = 0; pread(fd, p, 1, at) == 1; at += 4096, last = p[0])
+        changes += at > 0 && p[0] != last;
+    VALUE("size", lseek(fd, 0, SEEK_END));
+    VALUE("changes of owner", changes);
+    close(fd);
+    unlink("both");
+    munmap(p, 20 * MIB);
+}
+
+/* The limit is in the middle: the write is short; only the next one is told. */
+static void at_the_limit(void)
+{
+    char *p = map(40 * MIB);
+    int fd = open("limited", O_RDWR | O_CREAT, 0600);
+    struct rlimit old, less;
+    struct iovec iov[2] = {{p, 20 * MIB}, {p + 20 * MIB, 20 * MIB}};
+
+    getrlimit(RLIMIT_FSIZE, &old);
+    less = old;
+    less.rlim_cur = 32 * MIB;
+    setrlimit(RLIMIT_FSIZE, &less);
+    signal(SIGXFSZ, tick);
+    ticks = 0;
+    VALUE("write up to the limit", write(fd, p, 40 * MIB));
+    VALUE("signals", ticks);
+    VALUE("write at the limit", write(fd, p, 1));
+    VALUE("signals", ticks);
+    VALUE("truncated", ftruncate(fd, 0));
+    lseek(fd, 0, SEEK_SET);
+    VALUE("writev up to the limit", writev(fd, iov, 2));
+    VALUE("pwritev up to the limit", pwritev(fd, iov, 2, 16 * MIB));
+    VALUE("signals", ticks);
+    VALUE("write into a hole", (munmap(p + 30 * MIB, 4096), pwrite(fd, p, 32 * MIB, 0)));
+    setrlimit(RLIMIT_FSIZE, &old);
+    close(fd);
+    unlink("limited");
+    munmap(p, 40 * MIB);
+}
+
 int main(void)
 {
     facts_start();
@@ -136,5 +213,9 @@ int main(void)
     files();
     processes();
     interrupted();
+    unlink("file");
+    uninterrupted();
+    appenders();
+    at_the_limit();
     return 0;
 }
