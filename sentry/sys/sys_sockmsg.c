@@ -161,66 +161,6 @@ static struct sys_res send_msghdr(struct task *t, struct file *f, struct unix_so
     return res;
 }
 
-struct sys_res sys_sendmsg(struct task *t, const struct sys_args *a)
-{
-    struct unix_sock *sk;
-    struct sys_res res;
-    struct file *f;
-    int r = sock_lookup(t, sys_int(a, 0), &f, &sk);
-
-    if (r < 0)
-        return sys_ret(r);
-    res = send_msghdr(t, f, sk, sys_addr(a, 1), sys_uint(a, 2));
-    file_put(f);
-    return res;
-}
-
-static gaddr_t mmsg_at(const struct sys_args *a, uint64_t i)
-{
-    return gaddr_add(sys_addr(a, 1), i * sizeof(struct lx_mmsghdr));
-}
-
-/* Stores the length of message i and counts it. */
-static int mmsg_finish(struct task *t, const struct sys_args *a, int64_t n)
-{
-    uint64_t i = t->restart.u[U_MESSAGES]++;
-    uint32_t len = (uint32_t)n;
-
-    return put_user(t, gaddr_add(mmsg_at(a, i), offsetof(struct lx_mmsghdr, msg_len)), &len);
-}
-
-/* How a call that handles many messages ends: their number counts more than the last error. */
-static struct sys_res mmsg_result(struct task *t, struct sys_res res)
-{
-    if (res.kind == SYS_RET && t->restart.u[U_MESSAGES] > 0)
-        res.val = (int64_t)t->restart.u[U_MESSAGES];
-    return res;
-}
-
-struct sys_res sys_sendmmsg(struct task *t, const struct sys_args *a)
-{
-    uint32_t vlen = MIN(sys_uint(a, 2), MMSG_MAX);
-    struct sys_res res = sys_ret(0);
-    struct unix_sock *sk;
-    struct file *f;
-    int r = sock_lookup(t, sys_int(a, 0), &f, &sk);
-
-    if (r < 0)
-        return sys_ret(r);
-    while (t->restart.u[U_MESSAGES] < vlen) {
-        res = send_msghdr(t, f, sk, mmsg_at(a, t->restart.u[U_MESSAGES]), sys_uint(a, 3));
-        if (res.kind != SYS_RET || res.val < 0)
-            break;
-        r = mmsg_finish(t, a, res.val);
-        if (r < 0) {
-            res = sys_ret(r);
-            break;
-        }
-    }
-    file_put(f);
-    return mmsg_result(t, res);
-}
-
 /* -- receiving -------------------------------------------------------------------------------- */
 
 /* One message, or for a stream what there is (all of it with MSG_WAITALL). r->ret_flags is set. */
@@ -335,7 +275,12 @@ static struct sys_res recv_msghdr(struct task *t, struct file *f, struct unix_so
     return res;
 }
 
-struct sys_res sys_recvmsg(struct task *t, const struct sys_args *a)
+/* -- by message header, one or many ----------------------------------------------------------- */
+
+typedef struct sys_res msghdr_fn(struct task *t, struct file *f, struct unix_sock *sk, gaddr_t umsg,
+                                 uint32_t flags);
+
+static struct sys_res one_message(struct task *t, const struct sys_args *a, msghdr_fn *fn)
 {
     struct unix_sock *sk;
     struct sys_res res;
@@ -344,9 +289,88 @@ struct sys_res sys_recvmsg(struct task *t, const struct sys_args *a)
 
     if (r < 0)
         return sys_ret(r);
-    res = recv_msghdr(t, f, sk, sys_addr(a, 1), sys_uint(a, 2));
+    res = fn(t, f, sk, sys_addr(a, 1), sys_uint(a, 2));
     file_put(f);
     return res;
+}
+
+struct sys_res sys_sendmsg(struct task *t, const struct sys_args *a)
+{
+    return one_message(t, a, send_msghdr);
+}
+
+struct sys_res sys_recvmsg(struct task *t, const struct sys_args *a)
+{
+    return one_message(t, a, recv_msghdr);
+}
+
+static gaddr_t mmsg_at(const struct sys_args *a, uint64_t i)
+{
+    return gaddr_add(sys_addr(a, 1), i * sizeof(struct lx_mmsghdr));
+}
+
+/* Stores the length of message i and counts it. */
+static int mmsg_finish(struct task *t, const struct sys_args *a, int64_t n)
+{
+    uint64_t i = t->restart.u[U_MESSAGES]++;
+    uint32_t len = (uint32_t)n;
+
+    return put_user(t, gaddr_add(mmsg_at(a, i), offsetof(struct lx_mmsghdr, msg_len)), &len);
+}
+
+/* How a call that handles many messages ends: their number counts more than the last error. */
+static struct sys_res mmsg_result(struct task *t, struct sys_res res)
+{
+    if (res.kind == SYS_RET && t->restart.u[U_MESSAGES] > 0)
+        res.val = (int64_t)t->restart.u[U_MESSAGES];
+    return res;
+}
+
+static struct sys_res messages_run(struct task *t, const struct sys_args *a, struct file *f,
+                                   struct unix_sock *sk, msghdr_fn *fn)
+{
+    uint32_t vlen = MIN(sys_uint(a, 2), MMSG_MAX), flags = sys_uint(a, 3);
+    struct sys_res res = sys_ret(0);
+
+    while (t->restart.u[U_MESSAGES] < vlen) {
+        uint32_t f1 = flags & ~(uint32_t)LX_MSG_WAITFORONE;
+        int r;
+
+        if ((flags & LX_MSG_WAITFORONE) && t->restart.u[U_MESSAGES] > 0)
+            f1 |= LX_MSG_DONTWAIT;
+        res = fn(t, f, sk, mmsg_at(a, t->restart.u[U_MESSAGES]), f1);
+        if (res.kind != SYS_RET || res.val < 0)
+            break;
+        r = mmsg_finish(t, a, res.val);
+        if (r < 0)
+            return sys_ret(r);
+        if (fn == recv_msghdr && task_timed_out(t))
+            break;
+    }
+    return res;
+}
+
+static struct sys_res many_messages(struct task *t, const struct sys_args *a, msghdr_fn *fn)
+{
+    struct unix_sock *sk;
+    struct sys_res res;
+    struct file *f;
+    int r = sock_lookup(t, sys_int(a, 0), &f, &sk);
+
+    if (r < 0)
+        return sys_ret(r);
+    res = messages_run(t, a, f, sk, fn);
+    file_put(f);
+    return mmsg_result(t, res);
+}
+
+struct sys_res sys_sendmmsg(struct task *t, const struct sys_args *a)
+{
+    struct sys_args plain = *a;
+
+    /* Only recvmmsg knows it. */
+    plain.v[3] &= ~(uint64_t)LX_MSG_WAITFORONE;
+    return many_messages(t, &plain, send_msghdr);
 }
 
 /* The timeout of recvmmsg: checked only after a message has come, as on Linux. */
@@ -366,43 +390,9 @@ static int recvmmsg_timeout(struct task *t, gaddr_t addr)
     return r;
 }
 
-static struct sys_res recvmmsg_run(struct task *t, const struct sys_args *a, struct file *f,
-                                   struct unix_sock *sk)
-{
-    uint32_t vlen = MIN(sys_uint(a, 2), MMSG_MAX), flags = sys_uint(a, 3);
-    struct sys_res res = sys_ret(0);
-
-    while (t->restart.u[U_MESSAGES] < vlen) {
-        uint32_t f1 = flags & ~(uint32_t)LX_MSG_WAITFORONE;
-        int r;
-
-        if ((flags & LX_MSG_WAITFORONE) && t->restart.u[U_MESSAGES] > 0)
-            f1 |= LX_MSG_DONTWAIT;
-        res = recv_msghdr(t, f, sk, mmsg_at(a, t->restart.u[U_MESSAGES]), f1);
-        if (res.kind != SYS_RET || res.val < 0)
-            break;
-        r = mmsg_finish(t, a, res.val);
-        if (r < 0)
-            return sys_ret(r);
-        if (task_timed_out(t))
-            break;
-    }
-    return res;
-}
-
 struct sys_res sys_recvmmsg(struct task *t, const struct sys_args *a)
 {
-    struct unix_sock *sk;
-    struct sys_res res;
-    struct file *f;
     int r = recvmmsg_timeout(t, sys_addr(a, 4));
 
-    if (r < 0)
-        return sys_ret(r);
-    r = sock_lookup(t, sys_int(a, 0), &f, &sk);
-    if (r < 0)
-        return sys_ret(r);
-    res = recvmmsg_run(t, a, f, sk);
-    file_put(f);
-    return mmsg_result(t, res);
+    return r < 0 ? sys_ret(r) : many_messages(t, a, recv_msghdr);
 }
