@@ -278,7 +278,7 @@ static int make_device(const struct boot_device *d, struct error *err)
     struct cred *c = cred_new();
     r = c ? path_lookup_parent(NULL, LX_AT_FDCWD, d->path, 0, &pl) : -ENOMEM;
     if (r == 0) {
-        c->cap_effective = CRED_CAP_ALL;
+        c->cap_effective = LX_CAP_FULL_SET;
         c->fsuid = d->uid;
         c->fsgid = d->gid;
         r = vfs_mknod(&pl, LX_S_IFCHR | (d->mode & LX_S_IALLUGO), lx_makedev(d->major, d->minor),

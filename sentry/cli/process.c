@@ -80,7 +80,7 @@ static void set_caps(const struct boot_process *b, struct kernel_start *s)
         s->caps.permitted = b->cap_permitted;
         s->caps.ambient = b->cap_ambient;
     } else if (s->uid == 0) {
-        s->caps.bounding = s->caps.effective = s->caps.permitted = CRED_CAP_ALL;
+        s->caps.bounding = s->caps.effective = s->caps.permitted = LX_CAP_FULL_SET;
     }
 }
 

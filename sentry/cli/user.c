@@ -32,7 +32,7 @@ static char *read_image_file(const char *name)
 
     if (root == NULL)
         return NULL;
-    root->cap_effective = CRED_CAP_ALL;
+    root->cap_effective = LX_CAP_FULL_SET;
     if (kernel_path_lookup(name, LOOKUP_FOLLOW, &p) == 0) {
         /* In a running sandbox it may be anything by now: no pipe is opened, no device read. */
         if (LX_S_ISREG(p.dentry->inode->mode) && vfs_open_path(&p, LX_O_RDONLY, root, &f) == 0) {

@@ -40,10 +40,10 @@ static int check_chown(const struct inode *ino, const struct iattr *a, const str
 {
     bool owner = c->fsuid == ino->uid;
 
-    if ((a->valid & ATTR_UID) && !(owner && a->uid == ino->uid) && !cred_capable(c, CAP_CHOWN_NR))
+    if ((a->valid & ATTR_UID) && !(owner && a->uid == ino->uid) && !cred_capable(c, LX_CAP_CHOWN))
         return -EPERM;
     if ((a->valid & ATTR_GID) && !(owner && (a->gid == ino->gid || cred_in_group(c, a->gid))) &&
-        !cred_capable(c, CAP_CHOWN_NR))
+        !cred_capable(c, LX_CAP_CHOWN))
         return -EPERM;
     return 0;
 }
@@ -75,7 +75,7 @@ int vfs_setattr(const struct path *p, struct iattr *attr, const struct cred *c)
 
         if (!inode_owner_or_capable(ino, c))
             return -EPERM;
-        if (!cred_in_group(c, gid) && !cred_capable(c, CAP_FSETID_NR))
+        if (!cred_in_group(c, gid) && !cred_capable(c, LX_CAP_FSETID))
             attr->mode &= ~(uint32_t)LX_S_ISGID;
         attr->mode = (ino->mode & LX_S_IFMT) | (attr->mode & LX_S_IALLUGO);
     } else if (attr->valid & (ATTR_UID | ATTR_GID)) {

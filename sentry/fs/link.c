@@ -57,7 +57,7 @@ static int check_node_type(uint32_t mode, uint64_t rdev, const struct cred *c)
             return 0;
         FALLTHROUGH;
     case LX_S_IFBLK:
-        return cred_capable(c, CAP_MKNOD_NR) ? 0 : -EPERM;
+        return cred_capable(c, LX_CAP_MKNOD) ? 0 : -EPERM;
     case LX_S_IFDIR:
         return -EPERM;
     default:

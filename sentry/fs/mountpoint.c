@@ -101,7 +101,7 @@ static int make_real(struct inode *parent, struct dentry *d, bool dir)
 
     if (!c)
         return -ENOMEM;
-    c->cap_effective = CRED_CAP_ALL;
+    c->cap_effective = LX_CAP_FULL_SET;
     if (dir)
         r = parent->ops->mkdir(parent, d, LX_S_IFDIR | 0755, c);
     else

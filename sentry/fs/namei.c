@@ -22,7 +22,7 @@
 
 #define LOOKUP_SCOPED (LOOKUP_BENEATH | LOOKUP_IN_ROOT)
 
-static const struct cred kernel_cred = {.ref = 1, .cap_effective = CRED_CAP_ALL};
+static const struct cred kernel_cred = {.ref = 1, .cap_effective = LX_CAP_FULL_SET};
 
 static void path_copy(struct path *dst, const struct path *src)
 {

@@ -25,14 +25,14 @@ static int generic_permission(const struct inode *ino, const struct cred *c, uin
     if (mode_permission(ino, c, mask) == 0)
         return 0;
     if (LX_S_ISDIR(ino->mode)) {
-        if (!(mask & LX_W_OK) && cred_capable(c, CAP_DAC_READ_SEARCH_NR))
+        if (!(mask & LX_W_OK) && cred_capable(c, LX_CAP_DAC_READ_SEARCH))
             return 0;
-        return cred_capable(c, CAP_DAC_OVERRIDE_NR) ? 0 : -EACCES;
+        return cred_capable(c, LX_CAP_DAC_OVERRIDE) ? 0 : -EACCES;
     }
-    if (mask == LX_R_OK && cred_capable(c, CAP_DAC_READ_SEARCH_NR))
+    if (mask == LX_R_OK && cred_capable(c, LX_CAP_DAC_READ_SEARCH))
         return 0;
     if ((!(mask & LX_X_OK) || (ino->mode & (LX_S_IXUSR | LX_S_IXGRP | LX_S_IXOTH))) &&
-        cred_capable(c, CAP_DAC_OVERRIDE_NR))
+        cred_capable(c, LX_CAP_DAC_OVERRIDE))
         return 0;
     return -EACCES;
 }
@@ -70,7 +70,7 @@ int path_permission(const struct path *p, const struct cred *c, int mask)
 
 bool inode_owner_or_capable(const struct inode *ino, const struct cred *c)
 {
-    return c->fsuid == ino->uid || cred_capable(c, CAP_FOWNER_NR);
+    return c->fsuid == ino->uid || cred_capable(c, LX_CAP_FOWNER);
 }
 
 int may_create(const struct path *dir, const struct cred *c)
@@ -84,7 +84,7 @@ static bool sticky_forbids(const struct inode *dir, const struct inode *victim,
                            const struct cred *c)
 {
     return (dir->mode & LX_S_ISVTX) && c->fsuid != victim->uid && c->fsuid != dir->uid &&
-           !cred_capable(c, CAP_FOWNER_NR);
+           !cred_capable(c, LX_CAP_FOWNER);
 }
 
 int may_delete(const struct path *dir, const struct dentry *victim, bool want_dir,
@@ -112,7 +112,7 @@ int may_delete(const struct path *dir, const struct dentry *victim, bool want_di
 /* Whether c may keep a setgid bit on something that belongs to gid. */
 static bool in_group_or_capable(const struct cred *c, uint32_t gid)
 {
-    return cred_in_group(c, gid) || cred_capable(c, CAP_FSETID_NR);
+    return cred_in_group(c, gid) || cred_capable(c, LX_CAP_FSETID);
 }
 
 void inode_init_owner(struct inode *ino, const struct inode *dir, uint32_t mode,

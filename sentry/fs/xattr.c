@@ -32,9 +32,9 @@ static int xattr_permission(struct inode *ino, const char *name, const struct cr
     if (has_prefix(name, "user.") && name[5])
         return check_user(ino, c, write);
     if (has_prefix(name, "trusted.") && name[8])
-        return cred_capable(c, CAP_SYS_ADMIN_NR) ? 0 : write ? -EPERM : -ENODATA;
+        return cred_capable(c, LX_CAP_SYS_ADMIN) ? 0 : write ? -EPERM : -ENODATA;
     if (has_prefix(name, "security.") && name[9]) {
-        int cap = strcmp(name, "security.capability") == 0 ? CAP_SETFCAP_NR : CAP_SYS_ADMIN_NR;
+        int cap = strcmp(name, "security.capability") == 0 ? LX_CAP_SETFCAP : LX_CAP_SYS_ADMIN;
 
         return !write || cred_capable(c, cap) ? 0 : -EPERM;
     }

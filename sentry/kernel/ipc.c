@@ -24,7 +24,7 @@ int ipc_permission(const struct task *t, const struct lx_ipc_perm *p, uint32_t w
         bits = (p->mode >> 6) & 7;
     else if (cred_in_group(c, p->gid) || cred_in_group(c, p->cgid))
         bits = (p->mode >> 3) & 7;
-    if ((want & ~bits) == 0 || cred_capable(c, CAP_IPC_OWNER_NR))
+    if ((want & ~bits) == 0 || cred_capable(c, LX_CAP_IPC_OWNER))
         return 0;
     return -EACCES;
 }
@@ -32,7 +32,7 @@ int ipc_permission(const struct task *t, const struct lx_ipc_perm *p, uint32_t w
 int ipc_owner(const struct task *t, const struct lx_ipc_perm *p)
 {
     if (t->cred->euid == p->uid || t->cred->euid == p->cuid ||
-        cred_capable(t->cred, CAP_SYS_ADMIN_NR))
+        cred_capable(t->cred, LX_CAP_SYS_ADMIN))
         return 0;
     return -EPERM;
 }

@@ -67,9 +67,9 @@ static int set_cred(struct task *t, const struct kernel_start *start)
     c->ngroups = MIN(start->ngroups, (uint32_t)CRED_NGROUPS);
     if (c->ngroups > 0)
         memcpy(c->groups, start->groups, c->ngroups * sizeof(c->groups[0]));
-    c->cap_bounding = start->caps.bounding & CRED_CAP_ALL;
-    c->cap_inheritable = start->caps.inheritable & CRED_CAP_ALL;
-    c->cap_permitted = start->caps.permitted & CRED_CAP_ALL;
+    c->cap_bounding = start->caps.bounding & LX_CAP_FULL_SET;
+    c->cap_inheritable = start->caps.inheritable & LX_CAP_FULL_SET;
+    c->cap_permitted = start->caps.permitted & LX_CAP_FULL_SET;
     c->cap_effective = start->caps.effective & c->cap_permitted;
     c->cap_ambient = start->caps.ambient & c->cap_permitted & c->cap_inheritable;
     t->cred = c;

@@ -146,7 +146,7 @@ uint64_t mm_commit_max(void)
 int mm_may_lock(const struct task *t, const struct mm *mm, uint64_t more)
 {
     uint64_t locked, max = task_rlimit(t, LX_RLIMIT_MEMLOCK)->rlim_cur;
-    if (cred_capable(t->cred, CAP_IPC_LOCK_NR))
+    if (cred_capable(t->cred, LX_CAP_IPC_LOCK))
         return 0;
     if (max == 0)
         return -EPERM;

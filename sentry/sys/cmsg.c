@@ -41,14 +41,14 @@ static bool cred_uid_ok(const struct task *t, uint32_t uid)
 {
     const struct cred *c = t->cred;
 
-    return uid == c->uid || uid == c->euid || uid == c->suid || cred_capable(c, CAP_SETUID_NR);
+    return uid == c->uid || uid == c->euid || uid == c->suid || cred_capable(c, LX_CAP_SETUID);
 }
 
 static bool cred_gid_ok(const struct task *t, uint32_t gid)
 {
     const struct cred *c = t->cred;
 
-    return gid == c->gid || gid == c->egid || gid == c->sgid || cred_capable(c, CAP_SETGID_NR);
+    return gid == c->gid || gid == c->egid || gid == c->sgid || cred_capable(c, LX_CAP_SETGID);
 }
 
 static int cmsg_cred(struct task *t, const uint8_t *data, uint64_t len, struct unix_send *s)
@@ -58,7 +58,7 @@ static int cmsg_cred(struct task *t, const uint8_t *data, uint64_t len, struct u
     if (len != sizeof(cred))
         return -EINVAL;
     memcpy(&cred, data, sizeof(cred));
-    if ((uint32_t)cred.pid != t->group->pid && !cred_capable(t->cred, CAP_SYS_ADMIN_NR))
+    if ((uint32_t)cred.pid != t->group->pid && !cred_capable(t->cred, LX_CAP_SYS_ADMIN))
         return -EPERM;
     if (!cred_uid_ok(t, cred.uid) || !cred_gid_ok(t, cred.gid))
         return -EPERM;
@@ -120,7 +120,7 @@ int cmsg_parse(struct task *t, gaddr_t control, uint64_t len, struct unix_send *
     /* As on Linux, nobody has more descriptors under way than it may have open. */
     if (r == 0 && s->fds &&
         scm_inflight() + s->fds->n > task_rlimit(t, LX_RLIMIT_NOFILE)->rlim_cur &&
-        !cred_capable(t->cred, CAP_SYS_RESOURCE_NR))
+        !cred_capable(t->cred, LX_CAP_SYS_RESOURCE))
         r = -ETOOMANYREFS;
     if (r < 0) {
         scm_fds_put(s->fds);

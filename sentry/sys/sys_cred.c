@@ -75,7 +75,7 @@ struct sys_res sys_setuid(struct task *t, const struct sys_args *a)
 {
     uint32_t uid = sys_uint(a, 0);
     const struct cred *o = t->cred;
-    bool cap = cred_capable(o, CAP_SETUID_NR);
+    bool cap = cred_capable(o, LX_CAP_SETUID);
 
     if (uid == ID_KEEP)
         return sys_ret(-EINVAL);
@@ -94,7 +94,7 @@ struct sys_res sys_setgid(struct task *t, const struct sys_args *a)
 {
     uint32_t gid = sys_uint(a, 0);
     const struct cred *o = t->cred;
-    bool cap = cred_capable(o, CAP_SETGID_NR);
+    bool cap = cred_capable(o, LX_CAP_SETGID);
 
     if (gid == ID_KEEP)
         return sys_ret(-EINVAL);
@@ -113,7 +113,7 @@ struct sys_res sys_setreuid(struct task *t, const struct sys_args *a)
 {
     uint32_t r = sys_uint(a, 0), e = sys_uint(a, 1);
     const struct cred *o = t->cred;
-    bool cap = cred_capable(o, CAP_SETUID_NR);
+    bool cap = cred_capable(o, LX_CAP_SETUID);
 
     if (r != ID_KEEP && !cap && r != o->uid && r != o->euid)
         return sys_ret(-EPERM);
@@ -135,7 +135,7 @@ struct sys_res sys_setregid(struct task *t, const struct sys_args *a)
 {
     uint32_t r = sys_uint(a, 0), e = sys_uint(a, 1);
     const struct cred *o = t->cred;
-    bool cap = cred_capable(o, CAP_SETGID_NR);
+    bool cap = cred_capable(o, LX_CAP_SETGID);
 
     if (r != ID_KEEP && !cap && r != o->gid && r != o->egid)
         return sys_ret(-EPERM);
@@ -161,7 +161,7 @@ static bool id_allowed(uint32_t id, uint32_t r, uint32_t e, uint32_t s)
 struct sys_res sys_setresuid(struct task *t, const struct sys_args *a)
 {
     const struct cred *o = t->cred;
-    if (!cred_capable(o, CAP_SETUID_NR)) {
+    if (!cred_capable(o, LX_CAP_SETUID)) {
         for (int i = 0; i < 3; i++) {
             if (!id_allowed(sys_uint(a, i), o->uid, o->euid, o->suid))
                 return sys_ret(-EPERM);
@@ -182,7 +182,7 @@ struct sys_res sys_setresuid(struct task *t, const struct sys_args *a)
 struct sys_res sys_setresgid(struct task *t, const struct sys_args *a)
 {
     const struct cred *o = t->cred;
-    if (!cred_capable(o, CAP_SETGID_NR)) {
+    if (!cred_capable(o, LX_CAP_SETGID)) {
         for (int i = 0; i < 3; i++) {
             if (!id_allowed(sys_uint(a, i), o->gid, o->egid, o->sgid))
                 return sys_ret(-EPERM);
@@ -226,7 +226,7 @@ struct sys_res sys_setfsuid(struct task *t, const struct sys_args *a)
     const struct cred *o = t->cred;
     uint32_t uid = sys_uint(a, 0), old = o->fsuid;
     bool ok = uid == o->uid || uid == o->euid || uid == o->suid || uid == o->fsuid ||
-              cred_capable(o, CAP_SETUID_NR);
+              cred_capable(o, LX_CAP_SETUID);
     struct cred *c = ok && uid != ID_KEEP ? cred_dup(o) : NULL;
     if (c != NULL) {
         c->fsuid = uid;
@@ -240,7 +240,7 @@ struct sys_res sys_setfsgid(struct task *t, const struct sys_args *a)
     const struct cred *o = t->cred;
     uint32_t gid = sys_uint(a, 0), old = o->fsgid;
     bool ok = gid == o->gid || gid == o->egid || gid == o->sgid || gid == o->fsgid ||
-              cred_capable(o, CAP_SETGID_NR);
+              cred_capable(o, LX_CAP_SETGID);
     struct cred *c = ok && gid != ID_KEEP ? cred_dup(o) : NULL;
     if (c != NULL) {
         c->fsgid = gid;
@@ -267,7 +267,7 @@ struct sys_res sys_getgroups(struct task *t, const struct sys_args *a)
 struct sys_res sys_setgroups(struct task *t, const struct sys_args *a)
 {
     uint32_t n = sys_uint(a, 0);
-    if (!cred_capable(t->cred, CAP_SETGID_NR))
+    if (!cred_capable(t->cred, LX_CAP_SETGID))
         return sys_ret(-EPERM);
     if (n > CRED_NGROUPS)
         return sys_ret(-EINVAL);
@@ -341,11 +341,11 @@ struct sys_res sys_capset(struct task *t, const struct sys_args *a)
         return sys_ret(-EPERM);
     if (copy_from_user(t, d, sys_addr(a, 1), (size_t)words * sizeof(d[0])) < 0)
         return sys_ret(-EFAULT);
-    uint64_t e = (d[0].effective | (uint64_t)d[1].effective << 32) & CRED_CAP_ALL;
-    uint64_t p = (d[0].permitted | (uint64_t)d[1].permitted << 32) & CRED_CAP_ALL;
-    uint64_t i = (d[0].inheritable | (uint64_t)d[1].inheritable << 32) & CRED_CAP_ALL;
+    uint64_t e = (d[0].effective | (uint64_t)d[1].effective << 32) & LX_CAP_FULL_SET;
+    uint64_t p = (d[0].permitted | (uint64_t)d[1].permitted << 32) & LX_CAP_FULL_SET;
+    uint64_t i = (d[0].inheritable | (uint64_t)d[1].inheritable << 32) & LX_CAP_FULL_SET;
     const struct cred *o = t->cred;
-    bool setpcap = cred_capable(o, CAP_SETPCAP_NR);
+    bool setpcap = cred_capable(o, LX_CAP_SETPCAP);
     if ((!setpcap && (i & ~(o->cap_inheritable | o->cap_permitted)) != 0) ||
         (i & ~(o->cap_inheritable | o->cap_bounding)) != 0 || (p & ~o->cap_permitted) != 0 ||
         (e & ~p) != 0)

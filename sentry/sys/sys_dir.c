@@ -211,7 +211,7 @@ static struct sys_res do_link(struct task *t, int odfd, gaddr_t old, int ndfd, g
         return sys_ret(-EINVAL);
     if (flags & LX_AT_EMPTY_PATH) {
         /* Without the capability an empty name is no name, as in the kernels that programs know. */
-        if (!cred_capable(t->cred, CAP_DAC_READ_SEARCH_NR))
+        if (!cred_capable(t->cred, LX_CAP_DAC_READ_SEARCH))
             return sys_ret(-ENOENT);
         lookup |= LOOKUP_EMPTY;
     }
@@ -399,7 +399,7 @@ struct sys_res sys_chroot(struct task *t, const struct sys_args *a)
 
     if (r < 0)
         return sys_ret(r);
-    if (!cred_capable(t->cred, CAP_SYS_CHROOT_NR)) {
+    if (!cred_capable(t->cred, LX_CAP_SYS_CHROOT)) {
         r = inode_permission(p.dentry->inode, t->cred, LX_X_OK);
         path_put(&p);
         return sys_ret(r < 0 ? r : -EPERM);

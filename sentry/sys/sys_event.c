@@ -260,7 +260,7 @@ static bool may_inspect(const struct task *t, const struct task *other)
 {
     const struct cred *c = t->cred, *o = other->cred;
 
-    if (t->group == other->group || cred_capable(c, CAP_SYS_PTRACE_NR))
+    if (t->group == other->group || cred_capable(c, LX_CAP_SYS_PTRACE))
         return true;
     return c->fsuid == o->euid && c->fsuid == o->suid && c->fsuid == o->uid &&
            c->fsgid == o->egid && c->fsgid == o->sgid && c->fsgid == o->gid;

@@ -128,7 +128,7 @@ static int file_setfl(struct task *t, struct file *f, uint32_t flags)
     flags &= SETFL_MASK;
     /* noatime is for the owner, as in open. */
     if ((flags & LX_O_NOATIME) && !(f->flags & LX_O_NOATIME) && !f->anon_name &&
-        t->cred->fsuid != f->inode->uid && !cred_capable(t->cred, CAP_FOWNER_NR))
+        t->cred->fsuid != f->inode->uid && !cred_capable(t->cred, LX_CAP_FOWNER))
         return -EPERM;
     if (f->ops->setfl) {
         int r = f->ops->setfl(f, flags);
@@ -155,7 +155,7 @@ static struct sys_res fcntl_pipe_size(struct task *t, struct file *f, int cmd, u
         return sys_ret(-EBADF);
     if (cmd == LX_F_GETPIPE_SZ)
         return sys_ret(pipe_size(p));
-    return sys_ret(pipe_set_size(p, (uint32_t)arg, cred_capable(t->cred, CAP_SYS_RESOURCE_NR)));
+    return sys_ret(pipe_set_size(p, (uint32_t)arg, cred_capable(t->cred, LX_CAP_SYS_RESOURCE)));
 }
 
 static struct sys_res fcntl_owner(struct task *t, struct file *f, int cmd, uint64_t arg)

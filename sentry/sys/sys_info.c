@@ -90,7 +90,7 @@ static int rlimit_set(struct task *t, struct thread_group *tg, uint32_t res,
     if (res == LX_RLIMIT_NOFILE && new->rlim_max > 1048576)
         return -EPERM;
     if (new->rlim_max > cur->rlim_max &&
-        (!cred_capable(t->cred, CAP_SYS_RESOURCE_NR) || new->rlim_max > rlimit_ceiling(res)))
+        (!cred_capable(t->cred, LX_CAP_SYS_RESOURCE) || new->rlim_max > rlimit_ceiling(res)))
         return -EPERM;
     *cur = *new;
     if (res == LX_RLIMIT_CPU)
@@ -131,7 +131,7 @@ struct sys_res sys_prlimit64(struct task *t, const struct sys_args *a)
     if (other == NULL)
         return sys_ret(-ESRCH);
     if (other->group != t->group && other->cred->uid != t->cred->uid &&
-        !cred_capable(t->cred, CAP_SYS_RESOURCE_NR))
+        !cred_capable(t->cred, LX_CAP_SYS_RESOURCE))
         return sys_ret(-EPERM);
     old = other->group->rlimit[res];
     if (set) {

@@ -64,7 +64,7 @@ struct sys_res sys_kcmp(struct task *t, const struct sys_args *a)
     if (x == NULL || y == NULL)
         return sys_ret(-ESRCH);
     if ((x->cred->uid != t->cred->euid || y->cred->uid != t->cred->euid) &&
-        !cred_capable(t->cred, CAP_SYS_PTRACE_NR))
+        !cred_capable(t->cred, LX_CAP_SYS_PTRACE))
         return sys_ret(-EPERM);
     switch (sys_int(a, 2)) {
     case LX_KCMP_FILE:

@@ -32,7 +32,7 @@ static int64_t prctl_bounding_drop(struct task *t, uint64_t cap)
 {
     if (cap > LX_CAP_LAST_CAP)
         return -EINVAL;
-    if (!cred_capable(t->cred, CAP_SETPCAP_NR))
+    if (!cred_capable(t->cred, LX_CAP_SETPCAP))
         return -EPERM;
     struct cred *c = cred_dup(t->cred);
     if (c == NULL)
@@ -45,7 +45,7 @@ static int64_t prctl_bounding_drop(struct task *t, uint64_t cap)
 
 static int64_t prctl_securebits(struct task *t, uint64_t bits)
 {
-    if (!cred_capable(t->cred, CAP_SETPCAP_NR))
+    if (!cred_capable(t->cred, LX_CAP_SETPCAP))
         return -EPERM;
     struct cred *c = cred_dup(t->cred);
     if (c == NULL)

@@ -27,7 +27,7 @@ static struct task *task_or_self(struct task *t, int pid)
 static bool may_change(const struct task *t, const struct task *other)
 {
     return t->cred->euid == other->cred->euid || t->cred->euid == other->cred->uid ||
-           cred_capable(t->cred, CAP_SYS_NICE_NR);
+           cred_capable(t->cred, LX_CAP_SYS_NICE);
 }
 
 struct sys_res sys_sched_yield(struct task *t, const struct sys_args *a)
@@ -50,7 +50,7 @@ static int sched_set(struct task *t, struct task *other, int policy, int priorit
         return -EINVAL;
     if (policy_realtime(base) ? priority < 1 || priority > 99 : priority != 0)
         return -EINVAL;
-    if (!may_change(t, other) || (policy_realtime(base) && !cred_capable(t->cred, CAP_SYS_NICE_NR)))
+    if (!may_change(t, other) || (policy_realtime(base) && !cred_capable(t->cred, LX_CAP_SYS_NICE)))
         return -EPERM;
     other->policy = policy;
     other->rt_priority = priority;
@@ -214,7 +214,7 @@ static int nice_change(const struct task *t, struct task *other, int nice)
     nice = MAX(MIN(nice, LX_MAX_NICE), LX_MIN_NICE);
     if (!may_change(t, other))
         return -EPERM;
-    if (nice < other->nice && !cred_capable(t->cred, CAP_SYS_NICE_NR))
+    if (nice < other->nice && !cred_capable(t->cred, LX_CAP_SYS_NICE))
         return -EACCES;
     other->nice = nice;
     return 0;
@@ -311,7 +311,7 @@ static int ioprio_check(const struct task *t, int value)
     case 0:
         return (value & 7) == 0 ? 0 : -EINVAL;
     case LX_IOPRIO_CLASS_RT:
-        if (!cred_capable(t->cred, CAP_SYS_ADMIN_NR) && !cred_capable(t->cred, CAP_SYS_NICE_NR))
+        if (!cred_capable(t->cred, LX_CAP_SYS_ADMIN) && !cred_capable(t->cred, LX_CAP_SYS_NICE))
             return -EPERM;
         return 0;
     case LX_IOPRIO_CLASS_BE:

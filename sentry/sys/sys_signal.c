@@ -173,7 +173,7 @@ static bool may_signal(const struct task *t, const struct thread_group *tg, int 
     if (tg->leader == NULL)
         return true;
     const struct cred *to = tg->leader->cred;
-    if (tg == t->group || cred_capable(c, CAP_KILL_NR))
+    if (tg == t->group || cred_capable(c, LX_CAP_KILL))
         return true;
     if (c->euid == to->suid || c->euid == to->uid || c->uid == to->suid || c->uid == to->uid)
         return true;

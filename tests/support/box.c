@@ -85,8 +85,8 @@ static int make_ids(struct task *t)
     t->sighand = sighand_new();
     if (!t->cred || !t->sighand)
         return -ENOMEM;
-    t->cred->cap_effective = t->cred->cap_permitted = CRED_CAP_ALL;
-    t->cred->cap_bounding = CRED_CAP_ALL;
+    t->cred->cap_effective = t->cred->cap_permitted = LX_CAP_FULL_SET;
+    t->cred->cap_bounding = LX_CAP_FULL_SET;
     return pid_alloc(t);
 }
 

@@ -164,7 +164,7 @@ int tty_slave_open(struct tty *tty, struct file *f)
 
     if (tty->locked || tty->master_closed)
         return -EIO;
-    if (tty->exclusive && kernel.current && !cred_capable(kernel.current->cred, CAP_SYS_ADMIN_NR))
+    if (tty->exclusive && kernel.current && !cred_capable(kernel.current->cred, LX_CAP_SYS_ADMIN))
         return -EBUSY;
     r = tty_file_attach(f, tty, &tty_slave_ops);
     if (r < 0)

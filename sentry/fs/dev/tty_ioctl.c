@@ -197,9 +197,9 @@ static int set_controlling(const struct call *c)
         return 0;
     if (!task_is_session_leader(c->task) || s->tty)
         return -EPERM;
-    if (c->tty->session && !(c->arg.v == 1 && cred_capable(c->task->cred, CAP_SYS_ADMIN_NR)))
+    if (c->tty->session && !(c->arg.v == 1 && cred_capable(c->task->cred, LX_CAP_SYS_ADMIN)))
         return -EPERM;
-    if (!file_readable(c->file) && !cred_capable(c->task->cred, CAP_SYS_ADMIN_NR))
+    if (!file_readable(c->file) && !cred_capable(c->task->cred, LX_CAP_SYS_ADMIN))
         return -EPERM;
     tty_set_control(c->tty, s, c->task->group->pgrp->id);
     return 0;
@@ -406,7 +406,7 @@ static int other_ioctl(const struct call *c)
     case LX_TIOCGDEV:
         return put_int(c, (int32_t)tty_dev(c->tty));
     case LX_TIOCVHANGUP:
-        if (!cred_capable(c->task->cred, CAP_SYS_ADMIN_NR))
+        if (!cred_capable(c->task->cred, LX_CAP_SYS_ADMIN))
             return -EPERM;
         tty_hangup(c->tty, false);
         return 0;

@@ -20,7 +20,7 @@ bool proc_may_access(const struct task *caller, const struct task *target)
     if (!target || caller->group == target->group)
         return true;
     o = target->cred;
-    if (cred_capable(c, CAP_SYS_PTRACE_NR))
+    if (cred_capable(c, LX_CAP_SYS_PTRACE))
         return true;
     return target->group->dumpable && c->fsuid == o->uid && c->fsuid == o->euid &&
            c->fsuid == o->suid && c->fsgid == o->gid && c->fsgid == o->egid && c->fsgid == o->sgid;

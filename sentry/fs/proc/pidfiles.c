@@ -75,7 +75,7 @@ int proc_store_oom_score_adj(struct gen_inode *gi, const char *text, size_t len)
         return -EINVAL;
     adj = negative ? -(int)v : (int)v;
     if (adj < gi->task->group->oom_score_adj && caller &&
-        !cred_capable(caller->cred, CAP_SYS_RESOURCE_NR))
+        !cred_capable(caller->cred, LX_CAP_SYS_RESOURCE))
         return -EACCES;
     gi->task->group->oom_score_adj = adj;
     return 0;

@@ -123,7 +123,7 @@ static int store_hostname(struct gen_inode *gi, const char *text, size_t len)
     size_t n = strcspn(text, "\n");
 
     (void)len;
-    if (t && !cred_capable(t->cred, CAP_SYS_ADMIN_NR))
+    if (t && !cred_capable(t->cred, LX_CAP_SYS_ADMIN))
         return -EPERM;
     n = MIN(n, sizeof(kernel.hostname) - 1);
     memcpy(name, text, n);

@@ -235,7 +235,7 @@ TEST(sticky_and_permission)
     ck_assert_int_eq(with_parent("/mine", vfs_unlink), -EPERM);
     ck_assert_int_eq(with_parent("/priv/f", vfs_unlink), -EACCES);
     ck_assert_int_eq(move_to("/mine", "/other", 0), -EPERM);
-    task.cred->cap_effective = CRED_CAP_ALL;
+    task.cred->cap_effective = LX_CAP_FULL_SET;
     ck_assert_int_eq(with_parent("/mine", vfs_unlink), 0);
     ck_assert_int_eq(with_parent("/priv/f", vfs_unlink), 0);
     end();

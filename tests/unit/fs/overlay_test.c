@@ -51,7 +51,7 @@ static void begin(void)
     limits_init();
     image = fake_image_new(files);
     cred = cred_new();
-    cred->cap_effective = CRED_CAP_ALL;
+    cred->cap_effective = LX_CAP_FULL_SET;
     ck_assert_int_eq(mount_overlay(), 0);
 }
 
@@ -304,7 +304,7 @@ TEST(failing_allocations)
     limits_init();
     image = fake_image_new(files);
     cred = cred_new();
-    cred->cap_effective = CRED_CAP_ALL;
+    cred->cap_effective = LX_CAP_FULL_SET;
     for_each_failure {
         if (mount_overlay() == 0) {
             struct dentry *etc, *d;

@@ -214,7 +214,7 @@ TEST(other_users_are_kept_out)
     ck_assert_str_eq(text(sb, path), "EACCES");
     snprintf(path, sizeof(path), "%u/environ", task->pid);
     ck_assert_str_eq(text(sb, path), "EACCES");
-    other->cred->cap_effective = 1ull << CAP_SYS_PTRACE_NR;
+    other->cred->cap_effective = 1ull << LX_CAP_SYS_PTRACE;
     ck_assert_str_eq(text(sb, path), "");
     task_put(other);
     super_put(sb);

@@ -212,11 +212,11 @@ TEST(user_ids)
     ck_assert_int_eq(box_call(box.th, NR_setresuid, UINT32_MAX, 1000, UINT32_MAX), 0);
     check_ids(0, 1000, 0);
     ck_assert_uint_eq(box.task->cred->cap_effective, 0); /* still permitted */
-    ck_assert_uint_eq(box.task->cred->cap_permitted, CRED_CAP_ALL);
+    ck_assert_uint_eq(box.task->cred->cap_permitted, LX_CAP_FULL_SET);
     ck_assert_uint_eq(box.task->cred->fsuid, 1000);
     ck_assert_int_eq(box_call(box.th, NR_setresuid, 5, UINT32_MAX, UINT32_MAX), -EPERM);
     ck_assert_int_eq(box_call(box.th, NR_setreuid, UINT32_MAX, 0), 0);
-    ck_assert_uint_eq(box.task->cred->cap_effective, CRED_CAP_ALL);
+    ck_assert_uint_eq(box.task->cred->cap_effective, LX_CAP_FULL_SET);
     ck_assert_int_eq(box_call(box.th, NR_setuid, 1000), 0);
     check_ids(1000, 1000, 1000);
     ck_assert_uint_eq(box.task->cred->cap_permitted, 0);
@@ -232,7 +232,7 @@ TEST(keep_capabilities)
     box_begin();
     ck_assert_int_eq(box_call(box.th, NR_prctl, LX_PR_SET_KEEPCAPS, 1), 0);
     ck_assert_int_eq(box_call(box.th, NR_setuid, 1000), 0);
-    ck_assert_uint_eq(box.task->cred->cap_permitted, CRED_CAP_ALL);
+    ck_assert_uint_eq(box.task->cred->cap_permitted, LX_CAP_FULL_SET);
     ck_assert_uint_eq(box.task->cred->cap_effective, 0);
     ck_assert_int_eq(box_call(box.th, NR_setgid, 7), -EPERM);
     box_end();
