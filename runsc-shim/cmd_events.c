@@ -14,6 +14,7 @@
 #include "lib/parse.h"
 #include "runsc-shim/container.h"
 #include "runsc-shim/shim.h"
+#include "sentry/cli/control.h"
 
 enum {
     MAX_OUTPUT = 1 << 20
@@ -110,6 +111,33 @@ static int parse_flag(const char *name, const struct update_flag *f, struct erro
     return 0;
 }
 
+/* The guest's own number of tasks, which the sentry counts. */
+static int update_tasks(const struct container *c, const struct oci_resources *res,
+                        struct error *err)
+{
+    int sock;
+
+    if (!res->has_pids || res->pids == 0)
+        return 0;
+    bool none = res->pids < 0 || res->pids > BOOT_OCI_TASKS;
+    int r = control_connect(c->dir, &sock, err);
+    if (r == 0) {
+        r = control_limit_tasks(sock, none ? UINT32_MAX : (uint32_t)res->pids, err);
+        (void)close(sock);
+    }
+    return r;
+}
+
+static int update(const struct container *c, const struct oci_resources *res, struct error *err)
+{
+    if (c->status == STATE_STOPPED)
+        return error_set(err, ESRCH, "container is stopped");
+    if (!oci_cgroup_exists(&c->cg))
+        return error_set(err, ENOTSUP, "the container has no cgroup");
+    int r = oci_cgroup_update(&c->cg, res, err);
+    return r < 0 ? r : update_tasks(c, res, err);
+}
+
 int cmd_update(int argc, char **argv, struct error *err)
 {
     enum {
@@ -178,12 +206,7 @@ int cmd_update(int argc, char **argv, struct error *err)
         r = container_open(&c, id, true, err);
     }
     if (r == 0) {
-        if (c.status == STATE_STOPPED)
-            r = error_set(err, ESRCH, "container is stopped");
-        else if (!oci_cgroup_exists(&c.cg))
-            r = error_set(err, ENOTSUP, "the container has no cgroup");
-        else
-            r = oci_cgroup_update(&c.cg, res, err);
+        r = update(&c, res, err);
         container_close(&c);
     }
     if (file != NULL)

@@ -60,19 +60,38 @@ static int print_help(void)
         (void)printf("  %-11s %s\n", commands[i].name, commands[i].help);
     (void)printf("\nglobal options: --root DIR, --log FILE, --log-format text|json, --debug,\n"
                  "--systemd-cgroup (refused where it would count), --cgroup-manager "
-                 "cgroupfs|disabled, --version\n");
+                 "cgroupfs|disabled, --root-storage memory|bundle|annotation, --version\n");
     return 0;
 }
 
 static char default_root[STATE_PATH_MAX];
 
 struct globals {
-    const char *format, *manager;
+    const char *format, *manager, *storage;
     bool version, help;
 };
 
+static int check_storage(const char *word, struct error *err)
+{
+    static const char *const words[] = {
+        [ROOT_MEMORY] = "memory", [ROOT_BUNDLE] = "bundle", [ROOT_ANNOTATION] = "annotation"};
+
+    for (size_t i = 0; word != NULL && i < ARRAY_LEN(words); i++) {
+        if (strcmp(word, words[i]) == 0) {
+            shim.root_storage = (enum shim_root_storage)i;
+            return 0;
+        }
+    }
+    if (word != NULL)
+        return error_set(err, EINVAL, "--root-storage: '%s' is not memory, bundle or annotation",
+                         word);
+    return 0;
+}
+
 static int check_globals(const struct globals *g, struct error *err)
 {
+    if (check_storage(g->storage, err) < 0)
+        return -EINVAL;
     if (g->format != NULL && strcmp(g->format, "json") != 0 && strcmp(g->format, "text") != 0)
         return error_set(err, EINVAL, "--log-format: '%s' is neither text nor json", g->format);
     shim.log_json = g->format != NULL && strcmp(g->format, "json") == 0;
@@ -102,6 +121,7 @@ static int dispatch(int argc, char **argv, struct error *err)
         {"debug", NULL, OPT_FLAG, &shim.debug},
         {"systemd-cgroup", NULL, OPT_FLAG, &shim.systemd_cgroup},
         {"cgroup-manager", NULL, OPT_STRING, &g.manager},
+        {"root-storage", NULL, OPT_STRING, &g.storage},
         {"rootless", NULL, OPT_IGNORED, NULL},
         {"criu", NULL, OPT_IGNORED, NULL},
         {"version", "v", OPT_FLAG, &g.version},

@@ -30,12 +30,12 @@
 #include "lib/buf.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
-#include "lib/log.h"
 #include "runsc-shim/console.h"
 #include "runsc-shim/container.h"
 #include "runsc-shim/hooks.h"
 #include "runsc-shim/shim.h"
 #include "runsc-shim/to_boot.h"
+#include "runsc-shim/view.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/control.h"
 #include "sentry/cli/monitor.h"
@@ -66,6 +66,7 @@ struct creation {
  */
 
 struct monitor_side {
+    const struct boot *boot;
     int said;
     pid_t sentry;
     bool told;
@@ -91,27 +92,11 @@ static int monitor_made(void *ctx, pid_t sentry, pid_t gofer, struct error *err)
     return 0;
 }
 
-/*
- * Engines take the mount namespace of the pid that they are given for the container's: `podman cp`
- * enters it and writes to a path of the guest's there. In ours that would be a path of the host, so
- * the monitor moves to the sentry's, whose root is empty and read-only. It opens no file any more.
- */
-static void leave_mounts(pid_t sentry)
-{
-    char path[64];
-
-    (void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)sentry);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || setns(fd, CLONE_NEWNS) < 0)
-        LOG_D(CH_CLI, "the monitor stays in its mount namespace: %s", strerror(errno));
-    fd_close(fd);
-}
-
 static void monitor_created(void *ctx)
 {
     struct monitor_side *m = ctx;
 
-    leave_mounts(m->sentry);
+    view_enter(m->boot, m->sentry);
     tell(m, 1, "");
 }
 
@@ -169,7 +154,7 @@ static void monitor_settle(struct creation *cr)
 
 NORETURN static void monitor_main(struct creation *cr, int go, int said)
 {
-    struct monitor_side side = {.said = said};
+    struct monitor_side side = {.boot = &cr->b, .said = said};
     const struct monitor_hooks hooks = {
         .ctx = &side, .made = monitor_made, .created = monitor_created};
     struct monitor_result *res = kalloc(sizeof(*res));

@@ -10,11 +10,19 @@
 
 struct error;
 
+/* Where what a container writes to its root goes. */
+enum shim_root_storage {
+    ROOT_MEMORY,
+    ROOT_BUNDLE,    /* into the directory that config.json names */
+    ROOT_ANNOTATION /* as config.json's annotation says, memory without one */
+};
+
 struct shim_globals {
     const char *root;     /* where the state directories are */
     const char *log_path; /* NULL: standard error */
     bool log_json, debug, systemd_cgroup;
-    bool no_cgroup;  /* --cgroup-manager disabled */
+    bool no_cgroup; /* --cgroup-manager disabled */
+    enum shim_root_storage root_storage;
     int fail_status; /* what to exit with on an error, 0: 1 */
 };
 

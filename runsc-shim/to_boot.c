@@ -25,6 +25,8 @@
 #include "runsc-shim/shim.h"
 #include "sentry/cli/boot.h"
 
+#define STORAGE_ANNOTATION "org.sentry.root-storage"
+
 /* -- process --------------------------------------------------------------------------------------
  */
 
@@ -79,6 +81,31 @@ static int set_process(struct boot *b, const struct oci_process *p, struct error
 /* -- root -----------------------------------------------------------------------------------------
  */
 
+/*
+ * Whether the root directory itself is written. An annotation alone does not decide that: engines
+ * copy those of an image, which is a stranger's, into config.json.
+ */
+static int set_storage(struct boot *b, const struct oci_config *c, struct error *err)
+{
+    const char *said = NULL;
+
+    for (size_t i = 0; i < c->annotations.n; i++) {
+        if (strcmp(c->annotations.v[i].key, STORAGE_ANNOTATION) == 0)
+            said = c->annotations.v[i].value;
+    }
+    bool bundle = said != NULL && strcmp(said, "bundle") == 0;
+    if (shim.root_storage == ROOT_ANNOTATION && said != NULL && !bundle &&
+        strcmp(said, "memory") != 0)
+        return error_set(err, EINVAL,
+                         "annotations[\"" STORAGE_ANNOTATION "\"]: must be memory or bundle");
+    if (shim.root_storage == ROOT_MEMORY && bundle)
+        shim_note(SHIM_WARNING, "annotations[\"" STORAGE_ANNOTATION
+                                "\"]: ignored without --root-storage annotation");
+    b->root_through =
+        shim.root_storage == ROOT_BUNDLE || (shim.root_storage == ROOT_ANNOTATION && bundle);
+    return 0;
+}
+
 static int set_root(struct boot *b, const struct oci_config *c, int bundle_fd, struct error *err)
 {
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -94,7 +121,7 @@ static int set_root(struct boot *b, const struct oci_config *c, int bundle_fd, s
     if (b->image_fd < 0)
         return error_errno(err, errno, "root.path: %s", c->root_path);
     b->writable = !c->root_readonly;
-    return 0;
+    return set_storage(b, c, err);
 }
 
 /* -- mounts ---------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ void boot_init_oci(struct boot *b)
     b->mounts_given = true;
     b->process.find_home = true;
     b->limits = (struct boot_limits){
-        .pids = 4096,
+        .pids = BOOT_OCI_TASKS,
         .files = 1048576,
         .file_size = BOOT_UNLIMITED,
         .disk = BOOT_UNLIMITED,
@@ -261,9 +261,14 @@ int boot_add_device(struct boot *b, const struct boot_device *d, struct error *e
     return 0;
 }
 
+bool boot_root_through(const struct boot *b)
+{
+    return b->writable && b->root_through;
+}
+
 size_t boot_volumes(const struct boot *b)
 {
-    size_t n = b->nvolumes;
+    size_t n = b->nvolumes + boot_root_through(b);
     for (size_t i = 0; i < b->nmounts; i++)
         n += b->mounts[i].type == BOOT_MOUNT_BIND;
     return n;

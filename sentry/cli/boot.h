@@ -24,6 +24,7 @@ enum {
     BOOT_MAX_CGROUPS = 16,
     BOOT_MAX_GROUPS = 64,
     BOOT_MAX_PRESERVED = 12,
+    BOOT_OCI_TASKS = 4096, /* a container has room for so many, whatever its limit is now */
     BOOT_RLIMITS = 16
 };
 /* A limit that is none; for limits.pids, files, file_size, disk and output. */
@@ -128,6 +129,9 @@ struct boot {
     char *hostname;
     char *user; /* "UID[:GID]" or a name of the image's /etc/passwd; NULL: 65534 */
     bool writable, tty, strace, capture;
+    /* With writable: the root is image_fd itself, written through by the volume server as its first
+     * root; there is no overlay and no server of the image. */
+    bool root_through;
     char *log_spec;
     int strace_fd, log_fd; /* -1: none / standard error */
     char *name;            /* its id in the state directory; NULL: one is made up */
@@ -185,9 +189,11 @@ int boot_add_sysctl(struct boot *b, const char *name, const char *value, struct 
     MUST_CHECK;
 int boot_add_device(struct boot *b, const struct boot_device *d, struct error *err) MUST_CHECK;
 int boot_add_cgroup(struct boot *b, const char *dir, struct error *err) MUST_CHECK;
-/* How many roots the volume server has: the volumes of the command line, then the binds of the
- * list. */
+/* How many roots the volume server has: the sandbox's root if it is written through, the volumes of
+ * the command line, then the binds of the list. */
 size_t boot_volumes(const struct boot *b);
+/* The first of them is the sandbox's root. */
+bool boot_root_through(const struct boot *b);
 /* argv: NULL-terminated, replaces what was there. */
 int boot_set_argv(struct boot *b, const char *const *argv, struct error *err) MUST_CHECK;
 /* *slot is one of the strings of the description. */
@@ -220,5 +226,5 @@ struct boot_shared {
     struct usage usage;
 };
 
-/* The sentry process: never returns. The sockets are its ends; volume_sock -1: no volumes. */
+/* The sentry process: never returns. The sockets are its ends; -1: no such server. */
 NORETURN void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock);

@@ -272,6 +272,12 @@ int control_pause(int sock, bool pause, struct error *err)
     return ask_done(sock, &rq, err);
 }
 
+int control_limit_tasks(int sock, uint32_t tasks, struct error *err)
+{
+    struct control_request rq = {.magic = CONTROL_MAGIC, .op = CONTROL_LIMIT, .value = tasks};
+    return ask_done(sock, &rq, err);
+}
+
 int control_stats(int sock, struct control_stats *ret, struct error *err)
 {
     struct control_request rq = {.magic = CONTROL_MAGIC, .op = CONTROL_STATS};

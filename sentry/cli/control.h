@@ -16,6 +16,7 @@
  *   STATS                            STATS | FAILED
  *   RESIZE  pid, rows, cols          DONE | FAILED
  *   PAUSE, RESUME                    DONE | FAILED
+ *   LIMIT   value: tasks             DONE | FAILED (EINVAL: more than the sandbox has room for)
  *
  * Pids are the guest's; in SIGNAL 0 is init and -1 everybody. On the connection of an EXEC, RESIZE
  * and SIGNAL with pid CONTROL_OWN mean its process and are not answered. A connection that closes
@@ -53,14 +54,15 @@ enum control_op {
     CONTROL_STATS,
     CONTROL_RESIZE,
     CONTROL_PAUSE,
-    CONTROL_RESUME
+    CONTROL_RESUME,
+    CONTROL_LIMIT
 };
 
 struct control_request {
     uint32_t magic, op;
     int32_t pid, signal;
     uint16_t rows, cols;
-    uint32_t reserved; /* 0 */
+    uint32_t value; /* 0 where nothing is said of it */
 };
 
 enum control_kind {
@@ -159,6 +161,9 @@ int control_resize(int sock, int32_t pid, uint16_t rows, uint16_t cols, struct e
 void control_resize_own(int sock, uint16_t rows, uint16_t cols);
 void control_signal_own(int sock, int signo);
 int control_pause(int sock, bool pause, struct error *err) MUST_CHECK;
+/* At most so many tasks from now on; UINT32_MAX: as many as there is room for. Those that are there
+ * stay. */
+int control_limit_tasks(int sock, uint32_t tasks, struct error *err) MUST_CHECK;
 int control_stats(int sock, struct control_stats *ret, struct error *err) MUST_CHECK;
 /* *ret: kfree. */
 int control_ps(int sock, struct control_process **ret, size_t *ret_n, struct error *err) MUST_CHECK;

@@ -24,6 +24,7 @@
 #include "sentry/fs/dev/tty.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 
 struct control_server control_config;
@@ -283,6 +284,16 @@ static void op_pause(struct conn *c, bool pause)
     answer(c, CONTROL_DONE);
 }
 
+static void op_limit(struct conn *c, const struct control_request *rq)
+{
+    if (rq->value == 0 || (rq->value != UINT32_MAX && rq->value > kernel.tasks_max)) {
+        conn_fail(c, EINVAL, "a limit of tasks that the sandbox has no room for");
+        return;
+    }
+    limit_set(LIMIT_TASKS, MIN((uint64_t)rq->value, kernel.tasks_max));
+    answer(c, CONTROL_DONE);
+}
+
 static void perform(struct conn *c, const struct control_request *rq, int *fds, size_t nfds)
 {
     switch (rq->op) {
@@ -311,6 +322,9 @@ static void perform(struct conn *c, const struct control_request *rq, int *fds, 
     case CONTROL_RESUME:
         op_pause(c, rq->op == CONTROL_PAUSE);
         break;
+    case CONTROL_LIMIT:
+        op_limit(c, rq);
+        break;
     default:
         conn_fail(c, EOPNOTSUPP, "unknown request");
         break;
@@ -333,7 +347,8 @@ static void conn_ready(struct host_watch *w, uint32_t events)
         (void)host_watch_arm(w, LX_POLLIN);
         return;
     }
-    bool good = n == (int64_t)sizeof(rq) && rq.magic == CONTROL_MAGIC && rq.reserved == 0 &&
+    bool good = n == (int64_t)sizeof(rq) && rq.magic == CONTROL_MAGIC &&
+                (rq.op == CONTROL_LIMIT || rq.value == 0) &&
                 (rq.op == CONTROL_EXEC ? nfds >= CONTROL_EXEC_FDS : nfds == 0);
     if (good)
         perform(c, &rq, fds, nfds);

@@ -390,7 +390,8 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
     if (r.cg.memory == CGROUP_NONE && b->ncgroups == 0)
         account_begin(&r.acct, &b->shared->usage, b->limits.memory,
                       (const pid_t[3]){r.sb.sentry, r.sb.gofer, r.sb.volumes});
-    r.gofer_fd = (int)syscall(SYS_pidfd_open, r.sb.gofer, 0);
+    if (r.sb.gofer > 0)
+        r.gofer_fd = (int)syscall(SYS_pidfd_open, r.sb.gofer, 0);
     if (r.sb.volumes > 0)
         r.volumes_fd = (int)syscall(SYS_pidfd_open, r.sb.volumes, 0);
     monitor_loop(&r);

@@ -47,23 +47,32 @@ static int mount_tmpfs(const char *at, uint64_t size, uint32_t mode, uint32_t fl
     return mount_at(at, sb, flags, "tmpfs", err);
 }
 
-static int mount_root(const struct boot *b, struct gofer_client *c, struct error *err)
+/* The image, with a memory of what is written to it; or the directory itself, where files of an
+ * ordinary user are root's, as those of an image are. */
+static int root_super(const struct boot *b, const struct servers *srv, struct super **ret_sb)
 {
-    struct super *sb, *upper, *overlay;
+    struct tmpfs_options opt = {.mode = 0755};
+    struct super *image, *upper;
+    if (boot_root_through(b))
+        return hostfs_mount_new(srv->volumes, 0, 0, 0, ret_sb);
+    int r = goferfs_mount_new(srv->image, 0, &image);
+    if (r < 0 || !b->writable) {
+        *ret_sb = r < 0 ? NULL : image;
+        return r;
+    }
+    r = tmpfs_mount_new(&opt, &upper);
+    return r < 0 ? r : overlay_mount_new(image, upper, ret_sb);
+}
+
+static int mount_root(const struct boot *b, const struct servers *srv, struct error *err)
+{
+    const char *source = boot_root_through(b) ? "root" : b->writable ? "overlay" : "image";
+    struct super *sb;
     struct mount *m;
-    int r = goferfs_mount_new(c, 0, &sb);
+    int r = root_super(b, srv, &sb);
     if (r < 0)
         return error_errno(err, -r, "the image");
-    if (b->writable) {
-        struct tmpfs_options opt = {.mode = 0755};
-        r = tmpfs_mount_new(&opt, &upper);
-        if (r == 0)
-            r = overlay_mount_new(sb, upper, &overlay);
-        if (r < 0)
-            return error_errno(err, -r, "the overlay");
-        sb = overlay;
-    }
-    r = mount_add(NULL, sb, b->writable ? 0 : MOUNT_RDONLY, b->writable ? "overlay" : "image", &m);
+    r = mount_add(NULL, sb, b->writable ? 0 : MOUNT_RDONLY, source, &m);
     if (r < 0)
         return error_errno(err, -r, "the root mount");
     kernel.root_mount = m;
@@ -115,11 +124,12 @@ static int mount_volume(const struct boot *b, const struct servers *srv, uint32_
 
 static int mount_extra(const struct boot *b, const struct servers *srv, struct error *err)
 {
+    const uint32_t first = boot_root_through(b) ? 1 : 0;
     const uint32_t flags = MOUNT_RDONLY | MOUNT_NOSUID | MOUNT_NODEV;
     int r = 0;
     for (size_t i = 0; i < b->nvolumes && r == 0; i++) {
         struct boot_mount m = {.guest = b->volumes[i].guest};
-        r = mount_volume(b, srv, (uint32_t)i, &m, flags, err);
+        r = mount_volume(b, srv, first + (uint32_t)i, &m, flags, err);
     }
     for (size_t i = 0; i < b->ntmpfs && r == 0; i++)
         r = mount_tmpfs(b->tmpfs[i].path, b->tmpfs[i].size, 01777, MOUNT_NOSUID | MOUNT_NODEV, err);
@@ -230,7 +240,7 @@ static int mount_one(const struct boot_mount *m, struct error *err)
 
 static int mount_list(const struct boot *b, const struct servers *srv, struct error *err)
 {
-    uint32_t root = (uint32_t)b->nvolumes;
+    uint32_t root = (uint32_t)b->nvolumes + boot_root_through(b);
     int r = 0;
     for (size_t i = 0; i < b->nmounts && r == 0; i++) {
         const struct boot_mount *m = &b->mounts[i];
@@ -385,7 +395,7 @@ static int mount_defaults(const struct boot *b, const struct servers *srv, struc
 
 int mounts_make(const struct boot *b, const struct servers *srv, struct error *err)
 {
-    int r = mount_root(b, srv->image, err);
+    int r = mount_root(b, srv, err);
     if (r == 0 && !b->mounts_given)
         r = mount_defaults(b, srv, err);
     if (r == 0)

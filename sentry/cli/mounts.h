@@ -11,7 +11,7 @@ struct volume_client;
 
 /* Who serves files of the host. */
 struct servers {
-    struct gofer_client *image;
+    struct gofer_client *image;    /* NULL: the root is the first volume */
     struct volume_client *volumes; /* NULL: there are none */
 };
 

@@ -91,9 +91,16 @@ static void raise_file_limit(void)
     }
 }
 
+/* What the limit of tasks can be raised to (CONTROL_LIMIT). */
+static uint64_t max_tasks(const struct boot *b)
+{
+    return b->oci ? MAX(b->limits.pids, (uint64_t)BOOT_OCI_TASKS) : b->limits.pids;
+}
+
 static void set_limits(const struct boot *b)
 {
     const struct boot_limits *l = &b->limits;
+    kernel.tasks_max = max_tasks(b);
     limit_set(LIMIT_TASKS, l->pids);
     limit_set(LIMIT_DISK_BYTES, l->disk);
     kernel.end_on_pids = !b->oci;
@@ -288,7 +295,7 @@ static void start_platform(const struct boot *b, uint64_t now, struct plat **ret
     struct error err;
     struct filter_build build = {0};
     struct plat_config cfg = {
-        .max_threads = (uint32_t)b->limits.pids + THREAD_MARGIN,
+        .max_threads = (uint32_t)max_tasks(b) + THREAD_MARGIN,
         .monotonic_offset = -(int64_t)now,
         .private_net = true,
         .proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC),
@@ -316,14 +323,14 @@ static void start_platform(const struct boot *b, uint64_t now, struct plat **ret
     confine_filter_done(&build.filter);
 }
 
-/* The servers of the image and, if there are any, of the volumes answer. */
+/* The servers of the image and of the volumes, as far as there are such, answer. */
 static void greet_servers(const struct boot *b, int gofer_sock, int volume_sock,
                           struct servers *ret)
 {
     struct error err;
     error_init(&err);
-    *ret = (struct servers){.volumes = NULL};
-    if (gofer_client_new(gofer_sock, 1, &ret->image, &err) < 0)
+    *ret = (struct servers){.image = NULL};
+    if (gofer_sock >= 0 && gofer_client_new(gofer_sock, 1, &ret->image, &err) < 0)
         fail(EXIT_START, &err);
     if (volume_sock >= 0 &&
         volume_client_new(volume_sock, (uint32_t)boot_volumes(b), &ret->volumes, &err) < 0)

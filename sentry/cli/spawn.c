@@ -99,10 +99,10 @@ static int gofer_path(char *buf, size_t cap)
     return 0;
 }
 
-/* One of the two servers: its option, and the descriptors that it gets from 3 on. */
+/* One of the servers: its option, and the descriptors that it gets from 3 on. */
 struct server_start {
     const char *option, *value;
-    int fds[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + GOFER_FD_COUNT];
+    int fds[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + GOFER_FD_COUNT + 1];
     size_t n;
 };
 
@@ -168,13 +168,17 @@ static int gofer_start(const struct boot *b, struct groups *g, int sock, pid_t *
 static int volumes_start(const struct boot *b, struct groups *g, int sock, pid_t *ret_pid,
                          struct error *err)
 {
-    char letters[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + 1] = "";
+    char letters[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + 2] = "";
     struct server_start s = {
         .option = "--volumes", .value = letters, .fds = {sock, sock}, .n = GOFER_FD_COUNT};
     size_t n = 0;
 
     if (boot_volumes(b) > GOFER_ROOTS_MAX)
         return error_set(err, E2BIG, "more than %u volumes", GOFER_ROOTS_MAX);
+    if (boot_root_through(b)) {
+        s.fds[s.n++] = b->image_fd;
+        letters[n++] = 'w';
+    }
     for (size_t i = 0; i < b->nvolumes; i++) {
         s.fds[s.n++] = b->volumes[i].fd;
         letters[n++] = 'r';
@@ -266,7 +270,7 @@ static int sentry_settle(int go, int control, struct error *err)
 }
 
 struct sockets {
-    int control, gofer, volumes; /* volumes -1: none */
+    int control, gofer, volumes; /* -1: no such server */
 };
 
 static int int_cmp(const void *a, const void *b)
@@ -411,7 +415,7 @@ static int start_all(struct boot *b, struct groups *g, const struct sockets *ser
             cgroup_entry_add(&g->entry, b->cgroups[i]);
         r = sentry_go(go, &g->entry, err);
     }
-    if (r == 0)
+    if (r == 0 && servers->gofer >= 0)
         r = gofer_start(b, g, servers->gofer, &sb->gofer, err);
     if (r == 0 && servers->volumes >= 0)
         r = volumes_start(b, g, servers->volumes, &sb->volumes, err);
@@ -438,9 +442,9 @@ int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb,
     struct groups g = {.cg = ret_cg, .birthplace = -1};
     int gofer[2] = {-1, -1}, volumes[2] = {-1, -1}, control[2] = {-1, -1}, status;
 
-    int r = connection(gofer, err);
-    if (r == 0)
-        r = connection(control, err);
+    int r = connection(control, err);
+    if (r == 0 && !boot_root_through(b))
+        r = connection(gofer, err);
     if (r == 0 && boot_volumes(b) > 0)
         r = connection(volumes, err);
     sb.control = control[0];

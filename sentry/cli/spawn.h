@@ -11,7 +11,7 @@ struct cgroup;
 struct error;
 
 struct sandbox {
-    pid_t sentry, gofer, volumes; /* volumes 0: there are none */
+    pid_t sentry, gofer, volumes; /* gofer, volumes 0: there is no such server */
     int control;                  /* SOCK_SEQPACKET to the sentry */
 };
 

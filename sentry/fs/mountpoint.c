@@ -1,10 +1,10 @@
 /*
  * Places to mount on. A container's configuration mounts on paths that its image need not have;
- * runc makes them in the image. Here nothing of the image is written: what is missing is made in
- * the overlay or tmpfs that it lies in, and elsewhere it is made up: an inode without a file system
- * behind it, in a dentry that the mount on top of it keeps in the cache. It lists as an empty
- * directory with what was made up below it; directories of the image show it too
- * (mountpoint_readdir).
+ * runc makes them in the image. Here nothing of an image is written: what is missing is made in
+ * the overlay or tmpfs that it lies in (in a root that is written through as runc makes it), and
+ * elsewhere it is made up: an inode without a file system behind it, in a dentry that the mount on
+ * top of it keeps in the cache. It lists as an empty directory with what was made up below it;
+ * directories of the image show it too (mountpoint_readdir).
  */
 #include "lib/compiler.h"
 
@@ -18,6 +18,7 @@
 #include "sentry/fs/file.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
+#include "sentry/kernel/kernel.h"
 
 enum {
     LINKS_MAX = 40
@@ -110,9 +111,12 @@ static int make_real(struct inode *parent, struct dentry *d, bool dir)
     return r;
 }
 
+/* Where it lasts, in the root alone, as other runtimes do; a volume is somebody else's. */
 static bool can_make_real(const struct inode *parent, bool dir)
 {
-    return !parent->super->readonly && !parent->super->lasting &&
+    const struct super *sb = parent->super;
+
+    return !sb->readonly && (!sb->lasting || sb == kernel.root_mount->super) &&
            (dir ? parent->ops->mkdir != NULL : parent->ops->create != NULL);
 }
 

@@ -165,7 +165,8 @@ struct super {
     struct dentry *root; /* counted */
     bool readonly;
     bool generated; /* texts made on the fly (proc, sysfs): no size, no RLIMIT_FSIZE */
-    bool lasting;   /* what is written leaves the sandbox: no mount points are made in it */
+    bool lasting;   /* what is written leaves the sandbox: no devices are made in it, and mount
+                       points only if it is the root */
     void *priv;
     uint32_t blksize;
     const char *options; /* extra text for /proc/mounts ("size=64k"), owned, or NULL */

@@ -35,6 +35,7 @@ int kernel_init(struct plat *p, struct error *err)
     kernel.boot_monotonic = host_clock_monotonic();
     kernel.boot_realtime = host_clock_realtime();
     limits_init();
+    kernel.tasks_max = limit_max(LIMIT_TASKS);
     if (p != NULL)
         plat_ops->layout(p, &kernel.layout);
     return 0;

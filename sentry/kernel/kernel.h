@@ -47,10 +47,11 @@ struct kernel {
     bool chaos; /* debug builds: blocked calls are woken at random (docs/debugging.md) */
     uint64_t nsyscalls;
     uint32_t unsupported[512]; /* refused calls by number, for the report */
-    bool end_on_pids;          /* crossing the task limit ends the run (else EAGAIN) */
-    uint64_t cpu_done;         /* ns of CPU of groups that have ended */
-    uint64_t cpu_limit;        /* ns, 0: none */
-    uint64_t cpu_own;          /* ns that the sentry itself had used when the program started */
+    uint64_t tasks_max; /* LIMIT_TASKS can be raised to this; RLIMIT_NPROC of the first process */
+    bool end_on_pids;   /* crossing the task limit ends the run (else EAGAIN) */
+    uint64_t cpu_done;  /* ns of CPU of groups that have ended */
+    uint64_t cpu_limit; /* ns, 0: none */
+    uint64_t cpu_own;   /* ns that the sentry itself had used when the program started */
     struct timer cpu_timer;
     bool lingering; /* init has ended; only its tasks' number can still change the verdict */
     uint64_t nclones;

@@ -43,8 +43,7 @@ static void set_rlimits(struct thread_group *tg, const struct kernel_start *star
     tg->rlimit[LX_RLIMIT_NOFILE] = (struct lx_rlimit){kernel.start_files, kernel.start_files};
     tg->rlimit[LX_RLIMIT_FSIZE] =
         (struct lx_rlimit){kernel.start_file_size, kernel.start_file_size};
-    tg->rlimit[LX_RLIMIT_NPROC] =
-        (struct lx_rlimit){limit_max(LIMIT_TASKS), limit_max(LIMIT_TASKS)};
+    tg->rlimit[LX_RLIMIT_NPROC] = (struct lx_rlimit){kernel.tasks_max, kernel.tasks_max};
     tg->rlimit[LX_RLIMIT_MEMLOCK] = (struct lx_rlimit){8u << 20, 8u << 20};
     tg->rlimit[LX_RLIMIT_SIGPENDING] = (struct lx_rlimit){4096, 4096};
     tg->rlimit[LX_RLIMIT_MSGQUEUE] = (struct lx_rlimit){819200, 819200};

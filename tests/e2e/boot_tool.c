@@ -5,6 +5,7 @@
  *      --mount TYPE:HOST:GUEST[:OPTION,OPTION...]   in order; HOST is empty but for binds
  *      --oci             no mounts but those given; limits as a container has them
  *      --writable        an overlay as the root
+ *      --through         the root is IMAGE itself, written through
  *      --masked PATH     --readonly PATH     --sysctl NAME=VALUE     --user UID[:GID]
  */
 #include "lib/compiler.h"
@@ -102,6 +103,8 @@ static int parse(struct boot *b, int argc, char **argv, struct error *err)
             boot_init_oci(b);
         } else if (strcmp(argv[i], "--writable") == 0) {
             b->writable = true;
+        } else if (strcmp(argv[i], "--through") == 0) {
+            b->writable = b->root_through = true;
         } else if (i + 1 < argc) {
             r = add_option(b, argv[i], argv[i + 1], err);
             i++;

@@ -12,7 +12,7 @@ import struct
 import sys
 
 MAGIC = 0x53435431
-START, EXEC, SIGNAL, WAIT, PS, STATS, RESIZE, PAUSE, RESUME = range(1, 10)
+START, EXEC, SIGNAL, WAIT, PS, STATS, RESIZE, PAUSE, RESUME, LIMIT = range(1, 11)
 DONE, FAILED, STARTED, EXITED, PROCESSES, STATISTICS = range(1, 7)
 REPLY = struct.Struct("<IIiIiiiI")
 SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK
@@ -93,7 +93,9 @@ def messages():
     refused("short", request(PS)[:-1])
     refused("long", request(PS) + b"x")
     refused("longest", request(PS) + bytes(60000))
-    for op in (0, 10, 0xFFFFFFFF):
+    refused("no task", request(LIMIT))
+    refused("a billion tasks", request(LIMIT, reserved=10**9))
+    for op in (0, LIMIT + 1, 0xFFFFFFFF):
         refused(f"word {op}", request(op))
     null = os.open("/dev/null", os.O_RDWR)
     refused("descriptors with another word", request(PS), [null])

@@ -4,52 +4,7 @@
 # shellcheck disable=SC2046,SC1010,SC2034,SC2045
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_oci.sh"
-for program in podman conmon; do
-    command -v $program >/dev/null || { echo "skipped: no $program here"; exit 77; }
-done
-[ "$(id -u)" = 0 ] || { echo "skipped: podman is tested as root"; exit 77; }
-export LC_ALL=C
-
-# Names of sockets have 108 bytes at most, and podman's are long.
-dir=$(mktemp -d /tmp/sp.XXXX)
-mkdir "$dir/tmp"
-cat >"$dir/containers.conf" <<X
-[containers]
-netns = "none"
-log_driver = "k8s-file"
-[engine]
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-tmp_dir = "$dir/tmp"
-volume_path = "$dir/volumes"
-runtime_supports_json = ["runsc-shim"]
-runtime_supports_nocgroup = ["runsc-shim"]
-[engine.runtimes]
-runsc-shim = ["$dir/runsc-shim"]
-X
-# podman gives the runtime no --root; the test's containers have one of their own all the same.
-printf '#!/bin/sh\nexec %q --root %q "$@"\n' "$shim" "$dir/state" >"$dir/runsc-shim"
-chmod +x "$dir/runsc-shim"
-export CONTAINERS_CONF=$dir/containers.conf TMPDIR=$dir/tmp
-# No option -i unless a test asks for it: standard input of the script is not podman's.
-p() {
-    timeout 30 podman --root "$dir/root" --runroot "$dir/run" --tmpdir "$dir/tmp" \
-        --storage-driver vfs --runtime runsc-shim "$@"
-}
-cleanup() {
-    p rm -f -a -t 0 >/dev/null 2>&1
-    p pod rm -f -a >/dev/null 2>&1
-    umount -R "$dir/root" "$dir/run" 2>/dev/null
-    rm -rf "$dir"
-    oci_cleanup
-    rm -rf "$work"
-}
-trap cleanup EXIT
-ulimits="--ulimit nofile=1024:4096"
-run() { p run --rm $ulimits "$@" </dev/null; }
-running() { [ "$(p inspect -f '{{.State.Status}}' "$1" 2>/dev/null)" = "${2:-running}" ]; }
-
-tar -C "$bb" -c . | p import -q - bb:1 >/dev/null || { echo "FAIL import"; exit 1; }
+. "$(dirname "$0")/lib_podman.sh"
 
 # -- run -------------------------------------------------------------------------------------------
 check "run" "hi" "$(run bb:1 /bin/busybox echo hi)"
@@ -277,11 +232,5 @@ p cp "$work/c" "q:$dir/canary" 2>/dev/null
 check "cp into a running container stays out of the host" "1 no file" \
     "$(($? != 0)) $([ -e "$dir/canary" ] || echo no file)"
 p rm -f -t 0 q >/dev/null
-check "nothing of podman is left" "" "$(p ps -a -q)"
-state=$dir/state
-nothing_left "podman"
-left=$(grep -las "$dir" /proc/[0-9]*/cmdline 2>/dev/null | while read -r f; do
-    { tr '\0' ' ' <"$f"; } 2>/dev/null | grep -E 'conmon|sentry|runsc-shim'
-done)
-check "no process is left" "" "$left"
+nothing_of_podman_left
 finish

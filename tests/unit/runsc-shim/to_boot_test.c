@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -239,6 +240,46 @@ TEST(description_refused)
     shim_notes_flush();
 }
 
+/* The caller's word decides; config.json's only where the caller says so. */
+TEST(root_storage)
+{
+    static const struct {
+        enum shim_root_storage option;
+        const char *said; /* the annotation, or NULL */
+        int result;
+        bool through;
+    } cases[] = {
+        {ROOT_MEMORY, NULL, 0, false},         {ROOT_MEMORY, "bundle", 0, false},
+        {ROOT_MEMORY, "nonsense", 0, false},   {ROOT_BUNDLE, NULL, 0, true},
+        {ROOT_BUNDLE, "memory", 0, true},      {ROOT_ANNOTATION, NULL, 0, false},
+        {ROOT_ANNOTATION, "bundle", 0, true},  {ROOT_ANNOTATION, "memory", 0, false},
+        {ROOT_ANNOTATION, "", -EINVAL, false}, {ROOT_ANNOTATION, "Bundle", -EINVAL, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char text[512];
+        struct boot b;
+        struct error err;
+        const char *said = cases[i].said;
+        (void)snprintf(text, sizeof(text),
+                       "{\"ociVersion\": \"1.0.2\", \"root\": {\"path\": \"/\"}, \"process\": "
+                       "{\"args\": [\"sh\"], \"cwd\": \"/\"}, \"annotations\": {\"%s\": \"%s\"}}",
+                       said != NULL ? "org.sentry.root-storage" : "other",
+                       said != NULL ? said : "");
+        shim.root_storage = cases[i].option;
+        ck_assert_int_eq(boot_of(text, &b, &err), cases[i].result);
+        ck_assert_int_eq(b.root_through, cases[i].through);
+        ck_assert_int_eq(boot_root_through(&b), cases[i].through);
+        ck_assert_uint_eq(boot_volumes(&b), cases[i].through);
+        /* A read-only root is the image's server's. */
+        b.writable = false;
+        ck_assert(!boot_root_through(&b) && boot_volumes(&b) == 0);
+        boot_done(&b);
+    }
+    shim.root_storage = ROOT_MEMORY;
+    shim_notes_flush();
+}
+
 TEST_SUITE(to_boot)
 {
     TEST_ADD(mount_words);
@@ -251,4 +292,5 @@ TEST_SUITE(to_boot)
     TEST_ADD(cgroups_in_the_state);
     TEST_ADD(description);
     TEST_ADD(description_refused);
+    TEST_ADD(root_storage);
 }
