@@ -26,6 +26,12 @@
 /* What canaries hold on the host is this mark and 32 hexadecimal digits. */
 #define CANARY_MARK "escape-canary:"
 
+/* A call or a process that takes this long hangs. Whatever takes less may be the fault of a machine
+ * that has fifty others to serve, and is no finding. */
+enum {
+    HANG_MS = 30000
+};
+
 static char **attack_facts;
 
 /* The value of the fact key=value, or NULL. See escape-suite/README.md for the list. */

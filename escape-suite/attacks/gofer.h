@@ -103,7 +103,7 @@ __attribute__((unused)) static int gofer_start(void)
     close(pair[1]);
     close(dir);
     gofer = pair[0];
-    struct timeval tv = {5, 0};
+    struct timeval tv = {HANG_MS / 1000, 0};
     setsockopt(gofer, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
     setsockopt(gofer, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
     signal(SIGPIPE, SIG_IGN);
@@ -115,10 +115,10 @@ __attribute__((unused)) static int gofer_stop(void)
 {
     int status = 0;
     close(gofer);
-    for (int i = 0; i < 500; i++) {
+    for (long i = 0; i < HANG_MS; i++) {
         if (waitpid(gofer_pid, &status, WNOHANG) == gofer_pid)
             return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
-        nanosleep(&(struct timespec){0, 10000000}, NULL);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     kill(gofer_pid, SIGKILL);
     waitpid(gofer_pid, &status, 0);

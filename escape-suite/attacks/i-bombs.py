@@ -10,7 +10,7 @@ import io
 import tarfile
 import time
 
-from tool_oci import Layout, base, images, layer, main, member, run_image, say, scratch, size_of
+from tool_oci import HANG, Layout, base, images, layer, main, member, run_image, say, scratch, size_of
 
 
 def zeros(n):
@@ -66,7 +66,7 @@ def too_much(name, *_):
     used = size_of(scratch + "/store")
     if used > 300 << 20:
         say(f"step {name}: {used >> 20} MiB are in the store")
-    return used > 300 << 20 or time.time() - start > 100
+    return used > 300 << 20 or time.time() - start > 5 * HANG
 
 
 def twin():

@@ -8,7 +8,7 @@
 import os
 import time
 
-from tool_oci import bundle, canary, config, main, oci, runtime, say, scratch, snapshot
+from tool_oci import HANG, bundle, canary, config, main, oci, runtime, say, scratch, snapshot
 
 name = f"escape-exec-{os.getpid()}"
 hostile = r"""
@@ -36,17 +36,19 @@ def attack():
         command = [["true"], ["/bin/target", "x"], ["/proc/self/exe"], ["sh", "-c", "cat ../canary/victim; readlink /proc/self/exe"],
                    ["/proc/self/fd/3"], ["cat", "/etc/dir" + out + "/victim"]][i % 6]
         more = [[], ["--cwd", f"/proc/self/fd/{3 + i % 9}"], ["--cwd", "/etc/dir" + scratch], ["--user", "0:0"], ["--detach"]][i % 5]
-        rc, text = oci("exec", *more, name, *command, timeout=20)
+        rc, text = oci("exec", *more, name, *command)
         statuses[rc] = statuses.get(rc, 0) + 1
         if "outside of every image" in text or rc == -1:
             bad.append(f"{command} {more}")
             say(f"step {command} {more}: {rc} {text[:100]}")
-    rc, text = oci("exec", name, "cat", "/tmp/seen", timeout=20)
+    rc, text = oci("exec", name, "cat", "/tmp/seen")
     if "SEEN" in text:
         bad.append("the runtime was seen inside: " + text[:80])
     oci("kill", name, "KILL")
-    time.sleep(0.5)
-    rc, text = oci("exec", name, "echo", "alive", timeout=20)
+    end = time.time() + HANG
+    while '"stopped"' not in oci("state", name)[1] and time.time() < end:
+        time.sleep(0.05)
+    rc, text = oci("exec", name, "echo", "alive")
     say(f"step execs by status: {statuses}; after the first process died: {rc} {text[:80]}")
     if rc == 0:
         bad.append("an exec after the end")

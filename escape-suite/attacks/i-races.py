@@ -11,9 +11,9 @@ import signal
 import subprocess
 import time
 
-from tool_oci import bundle, config, main, oci, runtime, say, scratch
+from tool_oci import HANG, bundle, config, main, oci, runtime, say, scratch
 
-mark = f"escape-race-{os.getpid()}"
+mark = f"escape-race-{os.getpid()}-"  # no beginning of another one's
 
 
 def start(*args):
@@ -41,7 +41,7 @@ def attack():
     won, bad = 0, []
     for i in range(8):
         both = [start("create", "--bundle", d, mark) for _ in range(3)]
-        codes = sorted(p.wait(timeout=30) for p in both)
+        codes = sorted(p.wait(timeout=HANG) for p in both)
         won += codes.count(0) == 1
         if codes.count(0) != 1:
             bad.append(f"creates at once ended with {codes}")
@@ -58,12 +58,12 @@ def attack():
             time.sleep(random.random() * 0.02)
             q.kill()
             q.wait()
-        p.wait(timeout=30)
+        p.wait(timeout=HANG)
         oci("state", mark)
         for _ in range(3):
             oci("delete", "--force", mark)
     oci("create", "--bundle", d, mark)
-    codes = [p.wait(timeout=20) for p in [start("start", mark) for _ in range(4)]]
+    codes = [p.wait(timeout=HANG) for p in [start("start", mark) for _ in range(4)]]
     if codes.count(0) != 1:
         bad.append(f"starts at once ended with {codes}")
     rc, _ = oci("delete", mark)
@@ -75,7 +75,7 @@ def attack():
         except ProcessLookupError:
             pass
     oci("delete", "--force", mark)
-    end = time.time() + 5
+    end = time.time() + HANG
     while processes() and time.time() < end:
         time.sleep(0.05)
     if processes():
@@ -92,7 +92,7 @@ def attack():
 def twin():
     d = bundle("twin", config(["sleep", "100"]))
     codes = [oci("create", "--bundle", d, mark)[0], oci("start", mark)[0], oci("kill", mark, "KILL")[0]]
-    for _ in range(100):
+    for _ in range(20 * HANG):
         time.sleep(0.05)
         rc = oci("delete", mark)[0]
         if rc == 0:

@@ -12,18 +12,24 @@ static int attack(void)
 {
     size_t n = 8 << 20;
     char *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    volatile int *full =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     memset(p, 1, n);
     for (int i = 0; i < 40; i++) {
         pid_t pid = fork();
         if (pid == 0) {
             memset(p, 2 + i, n); /* a copy of every page */
+            __sync_fetch_and_add(full, 1);
             pause();
         }
         if (pid < 0)
             return contained("fork gives no more after %d: %s", i, err_name(errno));
     }
-    for (int k = 0; k < 200; k++)
-        usleep(10000);
+    for (long end = now_ms() + 3 * HANG_MS; *full < 40; usleep(10000))
+        if (now_ms() > end)
+            return cannot("only %d children have touched their share", *full);
+    /* Whoever looks from time to time gets the time to look. */
+    sleep(10);
     return escaped("40 children hold 320 MiB");
 }
 

@@ -33,7 +33,7 @@ static int attack(void)
     }
     step("%d files, %d bytes read, %ld ms, the slowest %ld ms", open_, held, now_ms() - start,
          worst);
-    if (worst > 1500)
+    if (worst > HANG_MS)
         return escaped("one read took %ld ms", worst);
     return contained("%d texts of a MiB and more asked for", open_);
 }

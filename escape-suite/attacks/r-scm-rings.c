@@ -76,7 +76,7 @@ static int attack(void)
     /* Like Linux, the collector is due when a socket closes for good; then all of it must be free.
      */
     int p[2], again = -1;
-    for (int i = 0; i < 100 && again < 0; i++) {
+    for (long end = now_ms() + HANG_MS; again < 0 && now_ms() < end;) {
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0)
             close(p[0]), close(p[1]);
         again = ring(200);

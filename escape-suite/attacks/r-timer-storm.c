@@ -50,7 +50,9 @@ static int attack(void)
         if (fork() == 0)
             storm();
     long worst = 0, start = now_ms(), calls = 0;
-    while (now_ms() - start < 1000) {
+    /* A second at least, and fifty calls: where those do not come in a minute, nothing gets
+     * through. */
+    while (now_ms() - start < (calls < 50 ? 2 * HANG_MS : 1000)) {
         long t = now_ms();
         syscall(SYS_getppid);
         calls++;
@@ -58,7 +60,7 @@ static int attack(void)
     }
     step("%ld calls answered beside the storm, the slowest took %ld ms", calls, worst);
     if (calls < 50)
-        return escaped("only %ld calls were answered in a second", calls);
+        return escaped("only %ld calls were answered in a minute", calls);
     return contained("%ld calls were answered while timers fire", calls);
 }
 

@@ -12,13 +12,14 @@ BOX_IMAGE=$SCRATCH/image
 
 if [ "$role" = twin ]; then
     # In one run the two halves do find each other.
-    out=$(box -- sh -c 'sleep 3 | /attack/tool-channel leave & sleep 1; /attack/tool-channel look; exit 0' 2>&1)
+    out=$(box -- sh -c 'mkfifo /tmp/hold; /attack/tool-channel leave </tmp/hold >/tmp/said & exec 3>/tmp/hold
+        until grep -q ready /tmp/said; do sleep 0.1; done; /attack/tool-channel look; exit 0' 2>&1)
     n=$(grep -c -e socket -e object -e file -e lock -e ids <<<"$out")
     [ "$n" -ge 5 ] && say "works inside of one run $n channels are seen" || say "broken $(tr '\n' ' ' <<<"$out")"
     exit
 fi
 coproc FIRST { box -- /attack/tool-channel leave; }
-read -r -t 30 line <&"${FIRST[0]}"
+read -r -t 200 line <&"${FIRST[0]}"
 [ "$line" = ready ] || { say "cannot the first run did not start"; exit 2; }
 out=$(box -- /attack/tool-channel look 2>&1)
 eval "exec ${FIRST[1]}>&-"

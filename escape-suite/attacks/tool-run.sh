@@ -20,7 +20,7 @@ box() {
         shift
     done
     # shellcheck disable=SC2086
-    timeout -k 5 40 $RUNTIME "${options[@]}" "${BOX_IMAGE:-$IMAGE}" "$@"
+    timeout -k 5 200 $RUNTIME "${options[@]}" "${BOX_IMAGE:-$IMAGE}" "$@"
 }
 
 # The value of a top-level key of a JSON report, without a parser: one key a line or all in one.

@@ -36,6 +36,26 @@ static uint64_t argument(void)
     }
 }
 
+/* What is done to the process that a call names is done to the caller itself: the parent, whose
+ * limits would be lowered and who would be stopped, has to go on. */
+static uint64_t whom(int nr, uint64_t pid)
+{
+    static const int list[] = {SYS_prlimit64,
+                               SYS_tkill,
+                               SYS_tgkill,
+                               SYS_rt_sigqueueinfo,
+                               SYS_rt_tgsigqueueinfo,
+                               SYS_sched_setaffinity,
+                               SYS_sched_setscheduler,
+                               SYS_sched_setparam,
+                               SYS_sched_setattr,
+                               SYS_pidfd_open};
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        if (list[i] == nr && (pid_t)pid == getppid())
+            return (uint64_t)getpid();
+    return pid;
+}
+
 static void calls(int nr)
 {
     int fds[2];
@@ -55,7 +75,12 @@ static void calls(int nr)
             n == SYS_alarm || n == SYS_pause || n == SYS_kill || n == SYS_setitimer ||
             n == SYS_write || n == 335)
             n = SYS_getpid;
-        syscall(n, argument(), argument(), argument(), argument(), argument(), argument());
+        uint64_t a[6];
+        for (int k = 0; k < 6; k++)
+            a[k] = argument();
+        if (n == SYS_ptrace)
+            a[1] = a[1] == (uint64_t)getppid() ? 0 : a[1];
+        syscall(n, whom(n, a[0]), a[1], a[2], a[3], a[4], a[5]);
     }
 }
 

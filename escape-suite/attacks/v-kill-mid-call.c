@@ -43,6 +43,8 @@ static void busy(int how)
         raise(SIGUSR1);
         if (how % 4 == 1 && fork() == 0)
             _exit(0);
+        /* Its dead would count against the limit of tasks. */
+        waitpid(-1, NULL, WNOHANG);
         if (how % 4 == 2 && i > how % 7)
             kill(getpid(), SIGKILL);
         if (how % 8 == 3)
@@ -50,6 +52,14 @@ static void busy(int how)
         for (int fd = 3; fd < 12; fd++)
             close(fd);
     }
+}
+
+/* What the killed leave behind becomes a child of the box's first process, us. */
+static void bury(pid_t *pids)
+{
+    for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
+        for (int i = 0; i < 16; i++)
+            pids[i] = pids[i] == pid ? 0 : pids[i];
 }
 
 static int attack(void)
@@ -62,6 +72,7 @@ static int attack(void)
             kill(pids[i], SIGKILL);
             if (waitpid(pids[i], &status, 0) != pids[i])
                 return escaped("a killed process cannot be waited for: %s", err_name(errno));
+            bury(pids);
         }
         pids[i] = fork();
         if (pids[i] == 0)

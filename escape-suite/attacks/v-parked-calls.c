@@ -68,7 +68,7 @@ static int attack(void)
             worst = now_ms() - before;
     }
     stop = 1;
-    if (worst > 10000)
+    if (worst > HANG_MS)
         return escaped("a wake-up held everything for %ld ms", worst);
     return contained("%d wake-ups, the slowest round took %ld ms", woken, worst);
 }

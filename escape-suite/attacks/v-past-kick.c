@@ -72,7 +72,7 @@ static int attack(void)
         if (status == -1)
             return cannot("fork: %s", err_name(errno));
         step("%s: %s after %ld ms", names[i], end_name(status), now_ms() - start);
-        if (now_ms() - start > 20000)
+        if (now_ms() - start > HANG_MS)
             return escaped("the supervisor waited %ld ms for a hostile thread", now_ms() - start);
     }
     return contained("the process ends, the supervisor goes on");

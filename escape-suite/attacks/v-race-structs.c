@@ -3,7 +3,8 @@
  */
 /* must fail because: every structure is copied once, the copy is checked, the copy is used */
 /* an escape would: pass the check with one content and take effect with the other: a soft limit
-   above the hard one, a sleep of two seconds, a handler for SIGKILL, a socket of another family */
+   above the hard one, a sleep of forty seconds, a handler for SIGKILL, a socket of another family
+ */
 /* source: ATTACKS.md V1 */
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,7 +42,7 @@ static void prepare(int how)
     if (how == 0)
         BOTH(struct rlimit, V({64, hard.rlim_max}), V({hard.rlim_max + 64, hard.rlim_max}));
     else if (how == 1)
-        BOTH(struct timespec, V({0, 1000}), V({0, 2000000000}));
+        BOTH(struct timespec, V({0, 1000}), V({0, 40000000000}));
     else if (how == 2)
         BOTH(struct itimerval, V({{0, 0}, {0, 10}}), V({{0, 0}, {-1, 2000000}}));
     else if (how == 3)
@@ -70,7 +71,7 @@ static int once(int how)
         return getrlimit(RLIMIT_NOFILE, &rl) == 0 && rl.rlim_cur > rl.rlim_max;
     case 1:
         nanosleep((void *)shared, NULL);
-        return now_ms() - before > 1500;
+        return now_ms() - before > HANG_MS;
     case 2:
         setitimer(ITIMER_VIRTUAL, (void *)shared, NULL);
         return 0;

@@ -98,12 +98,12 @@ static int attack(void)
         int status = in_child(hostile, i);
         if (status == -1)
             return escaped("no process: %s", err_name(errno));
-        if (now_ms() - start > 5000)
+        if (now_ms() - start > HANG_MS)
             return escaped("the end of a group took %ld ms", now_ms() - start);
         ok += WIFEXITED(status) || WTERMSIG(status) == SIGTERM;
         int fd = open("/tmp/lock", O_RDWR | O_CREAT, 0644);
         /* A child of it may still be about to end. */
-        for (long end = now_ms() + 3000; flock(fd, LOCK_EX | LOCK_NB) < 0;)
+        for (long end = now_ms() + HANG_MS; flock(fd, LOCK_EX | LOCK_NB) < 0; usleep(1000))
             if (now_ms() > end)
                 return escaped("a lock of a dead process is still held");
         close(fd);

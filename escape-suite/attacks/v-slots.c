@@ -86,7 +86,7 @@ static int attack(void)
         if (status == -1)
             return cannot("fork: %s", err_name(errno));
         killed += WIFSIGNALED(status);
-        if (now_ms() - start > 20000)
+        if (now_ms() - start > HANG_MS)
             return escaped("the supervisor waited %ld ms for a spoilt slot", now_ms() - start);
         for (int k = 0; k < 512; k++)
             if (page[k])

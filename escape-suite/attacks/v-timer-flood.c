@@ -78,7 +78,7 @@ static int attack(void)
     }
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    if (worst > 5000)
+    if (worst > HANG_MS)
         return escaped("a process took %ld ms beside the flood", worst);
     return contained("somebody else's process took %ld ms at most", worst);
 }

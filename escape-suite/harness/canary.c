@@ -28,6 +28,10 @@
 
 #define MARK "escape-canary:"
 
+enum {
+    ANSWER_MS = 60000 /* its end is seen at once */
+};
+
 int canary_secret(char text[static CANARY_TEXT + 1])
 {
     uint8_t raw[SECRET_DIGITS / 2];
@@ -189,7 +193,7 @@ static void check_victim(struct canaries *c, struct findings *f)
 {
     char text[sizeof(c->victim_secret)] = "";
     struct pollfd p = {.fd = c->victim_answer, .events = POLLIN};
-    bool answers = write(c->victim_ask, "?", 1) == 1 && poll(&p, 1, 2000) > 0 &&
+    bool answers = write(c->victim_ask, "?", 1) == 1 && poll(&p, 1, ANSWER_MS) > 0 &&
                    fd_read_full(c->victim_answer, text, sizeof(text)) == (int64_t)sizeof(text);
     if (!answers)
         findings_add(f, "the victim process is gone or stopped");

@@ -11,7 +11,7 @@
 #include "lib/parse.h"
 
 enum {
-    DEADLINE_S = 60
+    DEADLINE_S = 180
 };
 
 static struct attack attacks[] = {

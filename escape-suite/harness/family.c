@@ -52,7 +52,7 @@ static size_t read_all(struct entry *all, size_t max)
 }
 
 /* A parent may be listed after its child: repeated until nothing changes. */
-static void mark(struct entry *all, size_t n, pid_t root)
+static void mark(struct entry *all, size_t n, pid_t root, pid_t except)
 {
     for (bool changed = true; changed;) {
         changed = false;
@@ -60,7 +60,7 @@ static void mark(struct entry *all, size_t n, pid_t root)
             bool below = all[i].parent == root;
             for (size_t k = 0; k < n && !below; k++)
                 below = all[k].ours && all[k].pid == all[i].parent;
-            if (below && !all[i].ours) {
+            if (below && !all[i].ours && all[i].pid != except) {
                 all[i].ours = true;
                 changed = true;
             }
@@ -76,7 +76,7 @@ void family_take(struct family *f)
     auto_free struct entry *all = kalloc_array(MAX, sizeof(*all));
     size_t n = all != NULL ? read_all(all, MAX) : 0;
     f->n = 0;
-    mark(all, n, getpid());
+    mark(all, n, getpid(), f->except);
     for (size_t i = 0; i < n && f->n < FAMILY_MAX; i++) {
         if (all[i].ours && all[i].state == 'Z' && all[i].parent == getpid())
             continue;
@@ -112,6 +112,7 @@ void family_new(const struct family *before, const char *marker, struct family *
     ret->n = 0;
     if (now == NULL)
         return;
+    now->except = before->except;
     family_take(now);
     for (size_t i = 0; i < now->n; i++)
         if (!family_has(before, now->pids[i]))
@@ -125,6 +126,36 @@ void family_new(const struct family *before, const char *marker, struct family *
     }
     if (d != NULL)
         (void)closedir(d);
+}
+
+bool family_dying(pid_t pid)
+{
+    enum {
+        EXITING = 0x4, /* PF_EXITING of the kernel */
+        KILL_BIT = 1 << (9 - 1)
+    };
+    char path[64], text[4096];
+    unsigned long long flags = 0, pending[2] = {0, 0};
+    char state = 'X';
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int64_t n = fd >= 0 ? fd_read_full(fd, text, sizeof(text) - 1) : -1;
+    text[n > 0 ? n : 0] = '\0';
+    char *p = strrchr(text, ')');
+    if (p == NULL)
+        return true; /* gone */
+    (void)sscanf(p + 1, " %c %*d %*d %*d %*d %*d %llu", &state, &flags);
+    if (state == 'Z' || state == 'X' || (flags & EXITING) != 0)
+        return true;
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    auto_fd int status = open(path, O_RDONLY | O_CLOEXEC);
+    n = status >= 0 ? fd_read_full(status, text, sizeof(text) - 1) : -1;
+    text[n > 0 ? n : 0] = '\0';
+    for (int i = 0; i < 2; i++) {
+        p = strstr(text, i == 0 ? "\nSigPnd:" : "\nShdPnd:");
+        pending[i] = p != NULL ? strtoull(p + sizeof("\nSigPnd:") - 1, NULL, 16) : 0;
+    }
+    return n <= 0 || ((pending[0] | pending[1]) & KILL_BIT) != 0;
 }
 
 void family_name(pid_t pid, char *buf, size_t cap)

@@ -169,15 +169,32 @@ static void put_keys(struct host_state *s)
             put(s, "key", strstr(l, "escape"), "");
 }
 
+/* How far the time of day is from the time since boot (which goes on while a machine is suspended).
+ * Of ten looks the shortest one: between the two clocks somebody else may have had the processor.
+ */
+static int64_t clock_distance_ms(void)
+{
+    int64_t best = INT64_MAX, distance = 0;
+    for (int i = 0; i < 10; i++) {
+        struct timespec a, real, b;
+        (void)clock_gettime(CLOCK_BOOTTIME, &a);
+        (void)clock_gettime(CLOCK_REALTIME, &real);
+        (void)clock_gettime(CLOCK_BOOTTIME, &b);
+        int64_t took = (b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec;
+        if (took < best) {
+            best = took;
+            distance = (real.tv_sec - a.tv_sec) * 1000 + (real.tv_nsec - a.tv_nsec) / 1000000;
+        }
+    }
+    return distance;
+}
+
 int host_state_take(struct host_state *s, const char *runtime_path)
 {
-    struct timespec real, mono;
     s->items = json_object();
     if (s->items == NULL)
         return -ENOMEM;
-    (void)clock_gettime(CLOCK_REALTIME, &real);
-    (void)clock_gettime(CLOCK_MONOTONIC, &mono);
-    s->clock_ms = (real.tv_sec - mono.tv_sec) * 1000 + (real.tv_nsec - mono.tv_nsec) / 1000000;
+    s->clock_ms = clock_distance_ms();
     put_lines(s, "mount", "/proc/self/mountinfo", 0);
     put_lines(s, "shared memory", "/proc/sysvipc/shm", 3);
     put_lines(s, "semaphores", "/proc/sysvipc/sem", 3);
@@ -197,15 +214,21 @@ void host_state_done(struct host_state *s)
     s->items = NULL;
 }
 
-/* "-PID" as a whole number. */
+/* A word of the key as a whole, not as the beginning of a longer number or word. */
+static bool has_word(const char *key, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = key; (p = strstr(p, word)) != NULL; p += n)
+        if (p[n] == '\0' || strchr("-/.:", p[n]) != NULL)
+            return true;
+    return false;
+}
+
 static bool has_pid(const char *key, long pid)
 {
     char text[32];
-    int n = snprintf(text, sizeof(text), "-%ld", pid);
-    for (const char *p = key; (p = strstr(p, text)) != NULL; p += n)
-        if (p[n] < '0' || p[n] > '9')
-            return true;
-    return false;
+    (void)snprintf(text, sizeof(text), "-%ld", pid);
+    return has_word(key, text);
 }
 
 /* A new cgroup that this run did not leave: it has not our name, or somebody lives in it. */
@@ -215,8 +238,7 @@ static bool not_ours(const char *key, const struct host_marks *marks)
     size_t len = 0;
     if (strncmp(key, "cgroup ", 7) != 0)
         return false;
-    if (!has_pid(key, marks->pid) && strstr(key, marks->id) == NULL &&
-        strstr(key, marks->scratch) == NULL)
+    if (!has_pid(key, marks->pid) && !has_word(key, marks->id) && !has_word(key, marks->scratch))
         return true;
     if (access(key + 7, F_OK) < 0)
         return true; /* gone by now */

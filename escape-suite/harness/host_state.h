@@ -21,7 +21,7 @@ void host_state_done(struct host_state *s);
 struct host_marks {
     long pid;            /* of the runtime's command */
     const char *id;      /* that the run was given */
-    const char *scratch; /* name of the suite's directory */
+    const char *scratch; /* name of the lane's directory */
 };
 
 /* Number of differences; f may be NULL. Of new cgroups those count that carry one of the marks in

@@ -130,14 +130,14 @@ static int host_side(struct lane *l, struct args *env)
     return 0;
 }
 
-static unsigned deadline_ms(const struct lane *l, const struct attack *a)
+static unsigned deadline_ms(const struct lane *l, const struct attack *a, bool ends)
 {
     char text[32];
     uint64_t ns = 20000000000;
-    unsigned s = a != NULL ? a->deadline_s : 60;
+    unsigned s = a != NULL ? a->deadline_s : 180;
     if (l->s->deadline_s > 0)
         return l->s->deadline_s * 1000;
-    if (l->s->runtime.kind == RUNTIME_SENTRY || a == NULL || a->host_side)
+    if (l->s->runtime.kind == RUNTIME_SENTRY || ends || a->host_side)
         return s * 1000;
     /* A runtime without a clock of its own: the harness is the caller with one. */
     if (limit_value(a, "--timeout", text, sizeof(text)) != NULL &&
@@ -145,6 +145,8 @@ static unsigned deadline_ms(const struct lane *l, const struct attack *a)
         ns = 20000000000;
     return (unsigned)MIN(ns / 1000000, (uint64_t)60000) + 1000;
 }
+
+static const char attack_role[] = "attack"; /* the one that may go on for ever */
 
 /* One run of a role ("attack", "twin"; NULL: the follow-up). */
 static int run_role(struct lane *l, const struct attack *a, const char *role, struct observation *o,
@@ -176,7 +178,7 @@ static int run_role(struct lane *l, const struct attack *a, const char *role, st
     struct run_spec spec = {
         .argv = outside ? argv.v : command.v,
         .env = env.v,
-        .deadline_ms = deadline_ms(l, role != NULL ? a : NULL),
+        .deadline_ms = deadline_ms(l, role != NULL ? a : NULL, role != attack_role),
         .flood_bytes = flood_bytes,
         .tty = role != NULL && (a->tty || a->terminal),
         .leak = role != NULL && a->leak ? l->canaries.leak : NULL,
@@ -184,6 +186,7 @@ static int run_role(struct lane *l, const struct attack *a, const char *role, st
         .secrets = &l->secrets,
         .cleanup = cleanup.n > 0 ? cleanup.v : NULL,
         .marker = l->marker,
+        .bystander = l->neighbour.pid,
     };
     if (r == 0)
         run_command(&spec, o);
@@ -230,8 +233,7 @@ static void check_terminal(const struct observation *o, struct findings *f)
 static void check_host(struct lane *l, const struct observation *o, struct findings *f)
 {
     struct host_state now;
-    const char *name = strrchr(l->s->scratch, '/') + 1;
-    struct host_marks marks = {o->pid, l->id, name};
+    struct host_marks marks = {o->pid, l->id, strrchr(l->dir, '/') + 1};
     if (host_state_take(&now, l->s->runtime.path) < 0)
         return;
     if (host_state_diff(&l->host, &now, &marks, NULL) > 0) {
@@ -272,7 +274,7 @@ static int start_neighbour(struct lane *l, struct error *err)
 static void run_all(struct lane *l, const struct attack *a, struct observation o[3],
                     struct findings *f, struct error *err)
 {
-    static const char *const roles[3] = {"attack", NULL, "twin"};
+    static const char *const roles[3] = {attack_role, NULL, "twin"};
     for (int i = 0; i < 3; i++) {
         if ((i == 2 && a->no_twin) || run_interrupted())
             break;

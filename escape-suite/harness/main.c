@@ -44,7 +44,7 @@ static const char usage[] =
     "  --list            the attacks, one a line\n"
     "  --quick           without the slow ones\n"
     "  --jobs N          so many at once (default 2)\n"
-    "  --deadline S      give each run up after so many seconds (default 60, or the attack's own)\n"
+    "  --deadline S      give each run up after so many seconds (default 180, or the attack's own)\n"
     "  --verbose         text: the transcripts too\n"
     "  --image-dir DIR   where the images busybox and debian are (default: build/images)\n"
     "  --attack-dir DIR  where the built attacks are (default: beside this program)\n"

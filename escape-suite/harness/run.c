@@ -29,7 +29,8 @@
 
 enum {
     LEFT_MS = 1000,
-    CLEANUP_MS = 10000
+    DYING_MS = 60000, /* what has been killed, where the machine has no time for it to end */
+    CLEANUP_MS = 120000
 };
 
 uint64_t now_ms(void)
@@ -312,17 +313,27 @@ static void reap(const struct family *before)
     for (;;) {
         si.si_pid = 0;
         if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || si.si_pid == 0 ||
-            family_has(before, si.si_pid))
+            family_has(before, si.si_pid) || si.si_pid == before->except)
             return;
         (void)waitpid(si.si_pid, NULL, 0);
     }
 }
 
-/* Waits a second for what was left to go, then names and kills it. */
+/* Is each of them on its way out: killed, and only waiting for a processor to end on? */
+static bool all_dying(const struct family *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (!family_dying(f->pids[i]))
+            return false;
+    return true;
+}
+
+/* Waits a second for what was left to go, longer for what is dying, then names and kills it. */
 static void settle(const struct family *before, const char *marker, struct observation *o)
 {
     auto_free struct family *left = kalloc(sizeof(*left));
-    uint64_t end = now_ms() + LEFT_MS;
+    uint64_t begin = now_ms();
+    unsigned alive = 0; /* looks in a row that found somebody who is not dying */
     if (left == NULL)
         return;
     for (useconds_t pause = 500;; pause = MIN(pause * 2, (useconds_t)50000)) {
@@ -330,7 +341,8 @@ static void settle(const struct family *before, const char *marker, struct obser
         family_new(before, marker, left);
         if (left->n == 0)
             return;
-        if (now_ms() >= end)
+        alive = all_dying(left) ? 0 : alive + 1;
+        if (now_ms() - begin >= (alive > 1 ? LEFT_MS : DYING_MS))
             break;
         (void)usleep(pause);
     }
@@ -362,6 +374,7 @@ void run_command(const struct run_spec *spec, struct observation *o)
         return;
     scan_init(&o->out.scan, spec->secrets);
     scan_init(&o->err.scan, spec->secrets);
+    before->except = spec->bystander;
     family_take(before);
     uint64_t begin = now_ms();
     pid_t pid = start(spec, o);

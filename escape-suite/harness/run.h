@@ -44,6 +44,7 @@ struct run_spec {
     const struct scan_set *secrets;
     char *const *cleanup; /* run after it was given up, before the rest is killed; may be NULL */
     const char *marker;   /* "K=V" in env that no other process has */
+    pid_t bystander;      /* a child of ours whose own processes are nobody's leftovers; 0: none */
 };
 
 struct observation {

@@ -138,7 +138,7 @@ static void sentry_command(const struct runtime *r, const struct job *j, struct 
     args_add(c, "--report");
     args_add(c, j->report);
     args_add(c, "--timeout");
-    args_add(c, j->endless ? "0" : "20s");
+    args_add(c, j->endless ? "0" : "90s");
     if (j->endless)
         args_add_words(c, "--cpu-time 0");
     args_add(c, "--env");

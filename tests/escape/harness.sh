@@ -28,8 +28,8 @@ fi
 SCRIPT
     chmod 755 "$attacks/n-socket-families"
     echo "${7:-}" >"$LEAKY"
-    timeout 60 "$suite" --runtime "$leaky" --only n01 --attack-dir "$attacks" --image-dir "$images" \
-        --deadline 3 --format json --output "$work/out.json" 2>"$work/err"
+    timeout 400 "$suite" --runtime "$leaky" --only n01 --attack-dir "$attacks" --image-dir "$images" \
+        --deadline "${deadline:-100}" --format json --output "$work/out.json" 2>"$work/err"
     rc=$?
     got=$(python3 -c '
 import json, sys
@@ -66,25 +66,27 @@ outcome "makes a file" 1 escaped 'have changed' 'echo >$host_dir/open/new; echo 
 outcome "kills the victim" 1 escaped 'victim' 'kill -9 $victim_pid; echo contained x' "$fine"
 outcome "kills the neighbour" 1 escaped 'neighbour' 'kill -9 $neighbour_pid; echo contained x' "$fine"
 outcome "leaves a process" 1 escaped 'outlived' \
-    'setsid sleep 20 </dev/null >/dev/null 2>&1 & echo contained x' "$fine"
-outcome "leaves one that holds the pipe" 1 escaped 'outlived' 'sleep 20 & echo contained x' "$fine"
+    'setsid sleep 600 </dev/null >/dev/null 2>&1 & echo contained x' "$fine"
+outcome "leaves one that holds the pipe" 1 escaped 'outlived' 'sleep 600 & echo contained x' "$fine"
 outcome "twin is broken" 1 twin-broken 'no pipe' 'echo contained x' 'echo broken no pipe'
 outcome "twin says nothing" 1 twin-broken 'nothing of use' 'echo contained x' 'exit 0'
 outcome "twin could not run" 2 not-judged 'no python' 'echo contained x' 'echo cannot no python'
 outcome "could not be made" 2 not-judged 'no such file' 'echo cannot no such file' "$fine"
-outcome "an escape wins over not judged" 1 escaped 'outlived' 'sleep 20 & echo cannot x' "$fine"
+outcome "an escape wins over not judged" 1 escaped 'outlived' 'sleep 600 & echo cannot x' "$fine"
 outcome "says nothing" 2 not-judged 'did not say' 'true' "$fine"
 outcome "dies" 2 not-judged 'did not say' 'kill -9 $$' "$fine"
-outcome "never ends" 2 not-judged 'did not end in time' 'exec sleep 20' "$fine" exec
-outcome "never ends and outlives its runtime" 1 escaped 'outlived' 'exec sleep 20' "$fine"
+deadline=5
+outcome "never ends" 2 not-judged 'did not end in time' 'exec sleep 600' "$fine" exec
+outcome "never ends and outlives its runtime" 1 escaped 'outlived' 'exec sleep 600' "$fine"
+unset deadline
 outcome "the next run is broken" 1 escaped 'next run' 'echo contained x' "$fine" next-fails
 outcome "a report that is no JSON" 1 escaped 'no valid JSON' 'echo contained x' "$fine" bad-report
 outcome "the runtime itself fails" 2 not-judged 'ouch' 'echo contained x' "$fine" internal-error
 outcome "bytes of any kind" 1 escaped 'xff' 'printf "ESCAPED \377\033[2J<&>\n"' "$fine"
 
 for format in text tap junit json html; do
-    timeout 60 "$suite" --runtime "$leaky" --only n01 --attack-dir "$attacks" --image-dir "$images" \
-        --deadline 3 --format $format --output "$work/out.$format"
+    timeout 400 "$suite" --runtime "$leaky" --only n01 --attack-dir "$attacks" --image-dir "$images" \
+        --deadline 100 --format $format --output "$work/out.$format"
     check "$format: no control characters" 0 "$(LC_ALL=C grep -c $'[\001-\010\013-\037\177]' "$work/out.$format")"
 done
 check "junit is XML" ok "$(python3 -c '
