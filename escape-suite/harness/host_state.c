@@ -158,14 +158,15 @@ static void put_queues(struct host_state *s)
         (void)closedir(d);
 }
 
-/* Keys that an attack made say so in their description. */
+/* Keys that an attack made say so in their description. Container runtimes name a session's keyring
+ * after the container, which may be somebody else's. */
 static void put_keys(struct host_state *s)
 {
     char *save = NULL;
     size_t len = 0;
     auto_free char *text = read_file("/proc/keys", &len);
     for (char *l = strtok_r(text, "\n", &save); text && l != NULL; l = strtok_r(NULL, "\n", &save))
-        if (strstr(l, "escape") != NULL)
+        if (strstr(l, "escape") != NULL && strstr(l, "_ses.") == NULL)
             put(s, "key", strstr(l, "escape"), "");
 }
 
@@ -247,11 +248,12 @@ static bool not_ours(const char *key, const struct host_marks *marks)
     return text != NULL && len > 0;
 }
 
-/* Something may go by itself: another run's cgroup; a mount whose place somebody has removed. */
+/* Something may go by itself: another run's cgroup or key; a mount whose place somebody has
+ * removed. */
 static bool may_go(const char *key)
 {
     char place[1024];
-    if (strncmp(key, "cgroup ", 7) == 0)
+    if (strncmp(key, "cgroup ", 7) == 0 || strncmp(key, "key ", 4) == 0)
         return true;
     return sscanf(key, "mount %*s %*s %*s %*s %1023s", place) == 1 && access(place, F_OK) < 0;
 }
