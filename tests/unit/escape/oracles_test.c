@@ -216,41 +216,40 @@ END_TEST
 TEST(bystanders_start_what_they_like)
 {
     static struct observation o;
-    int go[2];
+    int go[2], there[2];
+    char script[64];
     ck_assert_int_eq(pipe(go), 0);
+    ck_assert_int_eq(pipe(there), 0);
     bystander = fork();
     if (bystander == 0) {
         char c;
-        (void)close(go[1]);
-        if (fork() == 0) {
-            (void)!read(go[0], &c, 1); /* until the test has ended */
-            _exit(0);
-        }
         (void)!read(go[0], &c, 1);
         if (fork() == 0)
-            for (;;)
-                (void)pause();
+            (void)!write(there[1], "\n", 1);
         for (;;)
             (void)pause();
     }
-    (void)close(go[0]);
-    char script[64];
-    (void)snprintf(script, sizeof(script), "echo >&%d", go[1]);
+    /* It ends when the bystander's child is there. */
+    (void)snprintf(script, sizeof(script), "echo >&%d; read x <&%d", go[1], there[0]);
     run(script, 60000, &o);
     ck_assert_int_eq(o.end, RUN_EXIT);
+    ck_assert_int_eq(o.status, 0);
     ck_assert_uint_eq(o.survivors, 0);
     observation_done(&o);
     (void)kill(bystander, SIGKILL);
     (void)waitpid(bystander, NULL, 0);
     bystander = 0;
-    /* Without the exception its child is seen: it has become ours. */
+    /* Without the exception its child, which has become ours, is seen. */
     struct family none = {.n = 0};
     static struct family now;
     family_new(&none, NULL, &now);
     ck_assert_uint_gt(now.n, 0);
     for (size_t i = 0; i < now.n; i++)
         (void)kill(now.pids[i], SIGKILL);
-    (void)close(go[1]);
+    for (int i = 0; i < 2; i++) {
+        (void)close(go[i]);
+        (void)close(there[i]);
+    }
 }
 END_TEST
 
