@@ -196,6 +196,8 @@ int super_new(const struct super_ops *ops, const char *type, uint64_t magic, str
     MUST_CHECK;
 struct super *super_get(struct super *sb);
 void super_put(struct super *sb);
+/* super_ops.statfs of a file system that takes no space. */
+int statfs_plain(struct super *sb, struct lx_statfs *ret_st) MUST_CHECK;
 int inode_new(struct super *sb, const struct inode_ops *ops, uint32_t mode,
               struct inode **ret_inode) MUST_CHECK;
 struct inode *inode_get(struct inode *ino);

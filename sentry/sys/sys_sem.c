@@ -89,9 +89,15 @@ struct sys_res sys_semget(struct task *t, const struct sys_args *a)
     return sys_ret(s->ipc.id);
 }
 
-static void undo_free(struct sem_undo *u)
+static size_t undo_size(const struct sem_set *s)
+{
+    return sizeof(struct sem_undo) + s->n * sizeof(int16_t);
+}
+
+static void undo_free(struct sem_set *s, struct sem_undo *u)
 {
     list_del_init(&u->link);
+    limit_release(LIMIT_IPC, undo_size(s));
     kfree(u);
 }
 
@@ -103,7 +109,7 @@ static void set_remove(struct sem_set *s)
     while (!list_empty(&s->waiters))
         list_del_init(s->waiters.next);
     list_for_each_entry_safe (u, tmp, &s->undos, link)
-        undo_free(u);
+        undo_free(s, u);
     limit_release(LIMIT_IPC, set_charge(s->n));
     kfree(s);
 }
@@ -117,9 +123,13 @@ static struct sem_undo *undo_of(struct sem_set *s, uint32_t pid, bool make)
     }
     if (!make)
         return NULL;
-    u = kalloc(sizeof(*u) + s->n * sizeof(u->adjust[0]));
-    if (u == NULL)
+    if (limit_charge(LIMIT_IPC, undo_size(s)) < 0)
         return NULL;
+    u = kalloc(undo_size(s));
+    if (u == NULL) {
+        limit_release(LIMIT_IPC, undo_size(s));
+        return NULL;
+    }
     u->pid = pid;
     list_add_tail(&s->undos, &u->link);
     return u;
@@ -136,7 +146,7 @@ void ipc_exit(struct thread_group *tg)
             int v = s->sems[j].value + u->adjust[j];
             s->sems[j].value = (uint16_t)MAX(0, MIN(v, LX_SEMVMX));
         }
-        undo_free(u);
+        undo_free(s, u);
         wait_queue_wake(&s->wait, 0);
     }
 }

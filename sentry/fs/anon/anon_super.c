@@ -12,14 +12,7 @@
 
 static struct mount *anon_mount; /* counted; its root carries the shared inode */
 
-static int anon_statfs(struct super *sb, struct lx_statfs *ret_st)
-{
-    *ret_st = (struct lx_statfs){
-        .f_type = (int64_t)sb->magic, .f_bsize = 4096, .f_frsize = 4096, .f_namelen = LX_NAME_MAX};
-    return 0;
-}
-
-static const struct super_ops anon_super_ops = {.statfs = anon_statfs};
+static const struct super_ops anon_super_ops = {.statfs = statfs_plain};
 
 static int anon_open(struct inode *ino, struct file *f)
 {

@@ -158,23 +158,13 @@ static const struct inode_ops pts_node_ops = {
     .revalidate = pts_revalidate,
 };
 
-static int pts_statfs(struct super *sb, struct lx_statfs *ret_st)
-{
-    memset(ret_st, 0, sizeof(*ret_st));
-    ret_st->f_type = (int64_t)sb->magic;
-    ret_st->f_bsize = ret_st->f_frsize = 4096;
-    ret_st->f_namelen = LX_NAME_MAX;
-    ret_st->f_flags = LX_ST_VALID;
-    return 0;
-}
-
 static bool pts_drop_dentry(const struct dentry *d)
 {
     return !d->inode || is_pts(d->inode);
 }
 
 static const struct super_ops pts_super_ops = {
-    .statfs = pts_statfs,
+    .statfs = statfs_plain,
     .drop_dentry = pts_drop_dentry,
 };
 

@@ -231,31 +231,17 @@ static int64_t host_regular_seek(struct file *f, int64_t off, int whence)
 
 /* Transfers at the offset that the caller's descriptor shares. Without waiting for the disk the
  * host may refuse; then at an explicit offset. */
-static int64_t host_shared_read(int fd, size_t len)
+static int64_t host_shared_move(int fd, size_t len, bool write)
 {
-    int64_t n = host_read_nowait(fd, bounce, len), off;
+    int64_t n = write ? host_write_nowait(fd, bounce, len) : host_read_nowait(fd, bounce, len), off;
 
     if (n != -EAGAIN)
         return n;
     off = host_lseek(fd, 0, LX_SEEK_CUR);
     if (off < 0)
         return off;
-    n = host_pread(fd, bounce, len, (uint64_t)off);
-    if (n > 0)
-        (void)host_lseek(fd, n, LX_SEEK_CUR);
-    return n;
-}
-
-static int64_t host_shared_write(int fd, size_t len)
-{
-    int64_t n = host_write_nowait(fd, bounce, len), off;
-
-    if (n != -EAGAIN)
-        return n;
-    off = host_lseek(fd, 0, LX_SEEK_CUR);
-    if (off < 0)
-        return off;
-    n = host_pwrite(fd, bounce, len, (uint64_t)off);
+    n = write ? host_pwrite(fd, bounce, len, (uint64_t)off)
+              : host_pread(fd, bounce, len, (uint64_t)off);
     if (n > 0)
         (void)host_lseek(fd, n, LX_SEEK_CUR);
     return n;
@@ -269,7 +255,7 @@ static int64_t host_regular_read(struct file *f, struct uio *to, uint64_t *pos)
 
     while (to->left > 0) {
         size_t want = MIN(to->left, (size_t)BOUNCE_SIZE);
-        int64_t n = pos == &f->pos ? host_shared_read(hf->fd, want)
+        int64_t n = pos == &f->pos ? host_shared_move(hf->fd, want, false)
                                    : host_pread(hf->fd, bounce, want, *pos);
         int64_t c;
 
@@ -306,7 +292,7 @@ static int64_t host_regular_write(struct file *f, struct uio *from, uint64_t *po
         size_t may = output_clip(hf, (size_t)n);
         if (may == 0)
             return done ? done : -EPIPE;
-        w = pos == &f->pos ? host_shared_write(hf->fd, may)
+        w = pos == &f->pos ? host_shared_move(hf->fd, may, true)
                            : host_pwrite(hf->fd, bounce, may, *pos);
         if (w < 0) {
             if (done == 0)

@@ -459,18 +459,8 @@ static const struct inode_ops gen_magic_ops = {
     .revalidate = gen_revalidate,
 };
 
-static int gen_statfs(struct super *sb, struct lx_statfs *ret_st)
-{
-    memset(ret_st, 0, sizeof(*ret_st));
-    ret_st->f_type = (int64_t)sb->magic;
-    ret_st->f_bsize = ret_st->f_frsize = 4096;
-    ret_st->f_namelen = LX_NAME_MAX;
-    ret_st->f_flags = LX_ST_VALID;
-    return 0;
-}
-
 static const struct super_ops gen_super_ops = {
-    .statfs = gen_statfs,
+    .statfs = statfs_plain,
     .evict = gen_evict,
     .drop_dentry = gen_drop_dentry,
 };

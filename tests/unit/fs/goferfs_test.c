@@ -7,6 +7,7 @@
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/usercopy.h"
 #include "tests/support/fixture.h"
+#include "tests/support/listing.h"
 #include "tests/support/test.h"
 #include "tests/unit/fs/fake_image.h"
 
@@ -150,35 +151,16 @@ TEST(descriptors_are_bounded)
     ck_assert_uint_eq(goferfs_fd_count(), 0);
 }
 
-struct list {
-    struct dir_context dc;
-    char names[256];
-    size_t room;
-};
-
-static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino,
-                     uint32_t type, uint64_t next_pos)
-{
-    struct list *l = container_of(dc, struct list, dc);
-
-    (void)ino;
-    (void)type;
-    (void)next_pos;
-    if (l->room-- == 0)
-        return false;
-    strncat(l->names, name, len);
-    strcat(l->names, " ");
-    return true;
-}
-
 TEST(listing_goes_on_where_it_stopped)
 {
     struct gofer_client *c;
     struct super *sb = mount_image(&c);
     struct dentry *bin = look(sb->root, "bin");
     struct file f = {.inode = bin->inode, .path = {NULL, bin}};
-    struct list l = {.dc = {list_one}, .room = 4};
+    struct listing l;
 
+    listing_init(&l, true);
+    l.room = 4;
     ck_assert_int_eq(bin->inode->ops->open(bin->inode, &f), 0);
     ck_assert_int_eq(f.ops->readdir(&f, &l.dc), 0);
     ck_assert_str_eq(l.names, ". .. sh bash ");

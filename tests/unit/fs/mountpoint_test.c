@@ -10,6 +10,7 @@
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "tests/support/fixture.h"
+#include "tests/support/listing.h"
 #include "tests/support/test.h"
 #include "tests/unit/fs/fake_image.h"
 
@@ -77,38 +78,17 @@ static const char *place_of(const char *name)
     return buf;
 }
 
-struct list {
-    struct dir_context dc;
-    char names[256];
-};
-
-static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino,
-                     uint32_t type, uint64_t next_pos)
+static const char *names_in(const char *name)
 {
-    struct list *l = container_of(dc, struct list, dc);
-
-    (void)ino;
-    (void)type;
-    (void)next_pos;
-    if (name[0] != '.') {
-        strncat(l->names, name, len);
-        strcat(l->names, " ");
-    }
-    return true;
-}
-
-static const char *listing(const char *name)
-{
-    static struct list l;
+    static struct listing l;
     struct cred *c = cred_new();
     struct path p;
     struct file *f;
 
-    l = (struct list){.dc = {.emit = list_one}};
+    listing_init(&l, false);
     ck_assert_int_eq(kernel_path_lookup(name, LOOKUP_FOLLOW, &p), 0);
     ck_assert_int_eq(vfs_open_path(&p, LX_O_RDONLY | LX_O_DIRECTORY, c, &f), 0);
     ck_assert_int_eq(f->ops->readdir(f, &l.dc), 0);
-    l.dc.emit = list_one;
     ck_assert_int_eq(f->ops->readdir(f, &l.dc), 0); /* nothing is emitted twice */
     file_put(f);
     path_put(&p);
@@ -122,13 +102,13 @@ TEST(missing_directories_are_made_up)
     ck_assert_int_eq(mount_tmpfs("/a//b/c/"), 0);
     ck_assert_int_eq(mount_tmpfs("/a/d"), 0);
     ck_assert_str_eq(place_of("/a/b/c"), "/a/b/c");
-    ck_assert_str_eq(listing("/"), "etc var a ");
-    ck_assert_str_eq(listing("/a"), "b d ");
-    ck_assert_str_eq(listing("/a/b/c"), "");
+    ck_assert_str_eq(names_in("/"), "etc var a ");
+    ck_assert_str_eq(names_in("/a"), "b d ");
+    ck_assert_str_eq(names_in("/a/b/c"), "");
     ck_assert_str_eq(place_of("/a/none"), "nothing");
     /* Below a tmpfs they are real. */
     ck_assert_int_eq(mount_tmpfs("/a/b/c/x/y"), 0);
-    ck_assert_str_eq(listing("/a/b/c"), "x ");
+    ck_assert_str_eq(names_in("/a/b/c"), "x ");
     ck_assert_int_eq(mount_tmpfs("/etc/passwd"), -ENOTDIR);
     ck_assert_int_eq(mount_tmpfs("/etc/passwd/x"), -ENOTDIR);
     ck_assert_int_eq(mount_tmpfs("/none/../x"), 0);

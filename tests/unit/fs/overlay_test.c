@@ -8,6 +8,7 @@
 #include "sentry/kernel/limits.h"
 #include "sentry/mm/usercopy.h"
 #include "tests/support/fixture.h"
+#include "tests/support/listing.h"
 #include "tests/support/test.h"
 #include "tests/unit/fs/fake_image.h"
 
@@ -101,32 +102,12 @@ static const char *content(struct dentry *d)
     return buf;
 }
 
-struct list {
-    struct dir_context dc;
-    char names[256];
-};
-
-static bool list_one(struct dir_context *dc, const char *name, size_t len, uint64_t ino,
-                     uint32_t type, uint64_t next_pos)
+static const char *names_in(struct dentry *d)
 {
-    struct list *l = container_of(dc, struct list, dc);
-
-    (void)ino;
-    (void)type;
-    (void)next_pos;
-    if (name[0] != '.') {
-        strncat(l->names, name, len);
-        strcat(l->names, " ");
-    }
-    return true;
-}
-
-static const char *listing(struct dentry *d)
-{
-    static struct list l;
+    static struct listing l;
     struct file *f = open_at(d, LX_O_RDONLY);
 
-    l = (struct list){.dc = {list_one}};
+    listing_init(&l, false);
     ck_assert_int_eq(f->ops->readdir(f, &l.dc), 0);
     file_put(f);
     return l.names;
@@ -197,9 +178,9 @@ TEST(whiteouts)
     ck_assert_int_eq(etc->inode->ops->create(etc->inode, d, LX_S_IFREG | 0600, cred), 0);
     ck_assert_str_eq(content(d), "");
     dentry_put(d);
-    ck_assert_str_eq(listing(etc), "passwd link d h1 h2 ");
+    ck_assert_str_eq(names_in(etc), "passwd link d h1 h2 ");
     ck_assert_int_eq(remove_name(etc, "passwd"), 0);
-    ck_assert_str_eq(listing(etc), "link d h1 h2 ");
+    ck_assert_str_eq(names_in(etc), "link d h1 h2 ");
     ck_assert_int_eq(remove_name(etc, "d"), -ENOTEMPTY);
     dentry_put(etc);
     end();
@@ -216,7 +197,7 @@ TEST(a_removed_directory_comes_back_empty)
     d = look(etc, "d");
     ck_assert_ptr_null(d->inode);
     ck_assert_int_eq(etc->inode->ops->mkdir(etc->inode, d, LX_S_IFDIR | 0755, cred), 0);
-    ck_assert_str_eq(listing(d), "");
+    ck_assert_str_eq(names_in(d), "");
     dentry_put(d);
     dentry_put(etc);
     end();
@@ -229,7 +210,7 @@ TEST(directories_are_renamed_with_their_content)
 
     ck_assert_int_eq(rename_name(etc, "d", sb->root, "moved"), 0);
     d = look(sb->root, "moved");
-    ck_assert_str_eq(listing(d), "x ");
+    ck_assert_str_eq(names_in(d), "x ");
     dentry_put(d);
     dentry_prune(sb->root);
     d = look(sb->root, "moved");
@@ -237,7 +218,7 @@ TEST(directories_are_renamed_with_their_content)
     ck_assert_str_eq(content(x), "xx");
     dentry_put(x);
     ck_assert_int_eq(rename_name(d, "x", etc, "y"), 0);
-    ck_assert_str_eq(listing(d), "");
+    ck_assert_str_eq(names_in(d), "");
     x = look(etc, "y");
     ck_assert_str_eq(content(x), "xx");
     dentry_put(x);

@@ -117,6 +117,29 @@ TEST(undo)
     box_end();
 }
 
+/* Each process's adjustments are counted: a guest could make many large ones. */
+TEST(undo_is_charged)
+{
+    box_begin();
+    uint64_t id = (uint64_t)box_call(box.th, NR_semget, 0, 1000, 0600);
+    uint64_t before = limit_used(LIMIT_IPC);
+    struct plat_thread *child = box_fork(box.th);
+    ck_assert_int_eq(semop(child, id, 0, 1, LX_SEM_UNDO), 0);
+    uint64_t one = limit_used(LIMIT_IPC) - before;
+    ck_assert_uint_ge(one, 2000);
+    ck_assert_int_eq(semop(child, id, 999, 1, LX_SEM_UNDO), 0);
+    ck_assert_uint_eq(limit_used(LIMIT_IPC), before + one);
+    limit_set(LIMIT_IPC, before + 2 * one - 1);
+    ck_assert_int_eq(semop(box.th, id, 0, 1, LX_SEM_UNDO), -ENOMEM);
+    ck_assert_int_eq(semval(id, 0), 1);
+    ck_assert_int_eq(box_call(child, NR_exit_group, 0), FAKE_GONE);
+    ck_assert_uint_eq(limit_used(LIMIT_IPC), before);
+    ck_assert_int_eq(semop(box.th, id, 0, 1, LX_SEM_UNDO), 0);
+    ck_assert_int_eq(box_call(box.th, NR_semctl, id, 0, LX_IPC_RMID), 0);
+    ck_assert_uint_lt(limit_used(LIMIT_IPC), before);
+    box_end();
+}
+
 static int64_t send(struct plat_thread *th, uint64_t id, int64_t type, const char *text, int flags)
 {
     struct {
@@ -263,6 +286,7 @@ TEST_SUITE(ipc)
     TEST_ADD(semaphores);
     TEST_ADD(semtimedop);
     TEST_ADD(undo);
+    TEST_ADD(undo_is_charged);
     TEST_ADD(messages);
     TEST_ADD(full_queue);
     TEST_ADD(shared_memory);
