@@ -4,8 +4,8 @@
  * that this program is built with, so kernel code writes -EINVAL and means the guest's EINVAL
  *: both come from the same kernel header.
  *
- * The restart codes are internal: a blocked call returns one of them, and dispatch turns it into
- * a restart or -EINTR before the guest sees a result.
+ * The codes below are internal: a blocked call returns a restart code, and dispatch turns it into a
+ * restart or -EINTR before the guest sees a result; ESTEP is turned into task_yield.
  */
 #include <errno.h>
 
@@ -14,6 +14,7 @@
 #define ERESTARTNOHAND        514 /* restart only if no handler runs */
 #define ENOIOCTLCMD           515 /* becomes ENOTTY */
 #define ERESTART_RESTARTBLOCK 516 /* restart through restart_syscall, EINTR if a handler runs */
+#define ESTEP                 600 /* enough for one go: run the call again, after the others */
 #define LX_MAX_ERRNO          4095
 
 _Static_assert(EINVAL == 22 && ENOSYS == 38 && EWOULDBLOCK == EAGAIN, "generic errno numbers");

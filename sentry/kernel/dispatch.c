@@ -150,7 +150,10 @@ static void dispatch_result(struct task *t, struct sys_res res)
 {
     switch (res.kind) {
     case SYS_RET:
-        dispatch_return(t, res.val);
+        if (res.val == -ESTEP)
+            (void)task_yield_killable(t);
+        else
+            dispatch_return(t, res.val);
         break;
     case SYS_BLOCK:
         break;

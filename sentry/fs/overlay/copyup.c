@@ -1,8 +1,9 @@
 /*
  * Copy-up: the directories above first (only themselves, not their content), then an upper inode of
  * the same type with the same content, owner, mode, times and extended attributes. The new name in
- * the upper directory is taken away again when a later step fails. Everything happens in one call,
- * so nobody sees a half-made copy.
+ * the upper directory is taken away again when a later step fails. A large file is copied in steps,
+ * each a run of the call that needs it, and gets its name when it is whole: nobody sees a half-made
+ * copy.
  */
 #include <string.h>
 
@@ -12,45 +13,46 @@
 #include "lib/cleanup.h"
 #include "sentry/fs/overlay/overlay.h"
 #include "sentry/kernel/cred.h"
+#include "sentry/kernel/kernel.h"
 #include "sentry/mm/usercopy.h"
 
 #define CHUNK (256u * 1024u)
 
-static int copy_chunks(struct file *from, struct file *to, uint64_t size, uint8_t *chunk)
+/* Up to end; the source may be shorter. */
+static int copy_chunks(struct file *from, struct file *to, uint64_t *pos, uint64_t end,
+                       uint8_t *chunk)
 {
-    uint64_t pos = 0;
-
-    while (pos < size) {
-        uint64_t at = pos;
-        size_t want = size - pos < CHUNK ? (size_t)(size - pos) : CHUNK;
-        int64_t n = kernel_read(from, chunk, want, pos);
+    while (*pos < end) {
+        uint64_t at = *pos;
+        size_t want = (size_t)MIN(end - at, (uint64_t)CHUNK);
+        int64_t n = kernel_read(from, chunk, want, at);
 
         if (n <= 0)
             return (int)n;
-        while (at < pos + (uint64_t)n) {
+        while (at < *pos + (uint64_t)n) {
             struct uio u;
             int64_t w;
 
-            uio_init_kernel(&u, chunk + (at - pos), (size_t)(pos + (uint64_t)n - at));
+            uio_init_kernel(&u, chunk + (at - *pos), (size_t)(*pos + (uint64_t)n - at));
             w = to->ops->write(to, &u, &at);
             if (w <= 0)
                 return w < 0 ? (int)w : -EIO;
         }
-        pos = at;
+        *pos = at;
     }
     return 0;
 }
 
-static int copy_data(struct ovl_inode *oi, struct dentry *ud, uint64_t data_max)
+/* The bytes from *pos on, which is moved, to end. */
+static int copy_data(struct ovl_inode *oi, struct dentry *ud, uint64_t *pos, uint64_t end)
 {
     struct path from = {oi->fs->lower_mnt, oi->lower}, to = {oi->fs->upper_mnt, ud};
-    uint64_t size = MIN(oi->lower->inode->size, data_max);
     const struct cred *c = oi->fs->cred;
     struct file *in, *out;
     uint8_t *chunk;
     int r;
 
-    if (size == 0)
+    if (*pos >= end)
         return 0;
     r = vfs_open_path(&from, LX_O_RDONLY | LX_O_LARGEFILE, c, &in);
     if (r < 0)
@@ -60,8 +62,8 @@ static int copy_data(struct ovl_inode *oi, struct dentry *ud, uint64_t data_max)
         file_put(in);
         return r;
     }
-    chunk = kalloc(MIN(size, (uint64_t)CHUNK));
-    r = chunk ? copy_chunks(in, out, size, chunk) : -ENOMEM;
+    chunk = kalloc(MIN(end - *pos, (uint64_t)CHUNK));
+    r = chunk ? copy_chunks(in, out, pos, end, chunk) : -ENOMEM;
     kfree(chunk);
     file_put(out);
     file_put(in);
@@ -121,6 +123,8 @@ static int make_upper(struct ovl_inode *oi, struct inode *udir, struct dentry *u
     int64_t n;
     int r;
 
+    if (oi->copy)
+        return udir->ops->link(oi->copy, udir, ud);
     switch (lower->mode & LX_S_IFMT) {
     case LX_S_IFREG:
         return udir->ops->create(udir, ud, LX_S_IFREG | 0600, c);
@@ -150,11 +154,59 @@ static void remove_upper(struct inode *udir, struct dentry *ud)
 static int fill_upper(struct ovl_inode *oi, struct dentry *ud, uint64_t data_max)
 {
     struct inode *lower = oi->lower->inode;
-    int r = LX_S_ISREG(lower->mode) ? copy_data(oi, ud, data_max) : 0;
+    uint64_t pos = 0;
+    int r = 0;
 
+    if (LX_S_ISREG(lower->mode) && !oi->copy)
+        r = copy_data(oi, ud, &pos, MIN(lower->size, data_max));
     if (r == 0)
         r = copy_xattrs(lower, ud->inode);
     return r < 0 ? r : ovl_copy_attr(lower, ud->inode);
+}
+
+static void drop_copy(struct ovl_inode *oi)
+{
+    inode_put(oi->copy);
+    oi->copy = NULL;
+    oi->copied = 0;
+}
+
+/* One step of a large copy: -ESTEP when there is more. It needs no name on the way. */
+static int copy_step(struct ovl_inode *oi, uint64_t size)
+{
+    struct dentry *root = oi->fs->upper_mnt->root, *ud;
+    uint64_t before = oi->copied;
+    int r = 0;
+
+    if (!oi->copy)
+        r = root->inode->ops->tmpfile(root->inode, LX_S_IFREG | 0600, oi->fs->cred, &oi->copy);
+    if (r == 0)
+        r = dentry_new_unlinked(root, "file", inode_get(oi->copy), &ud);
+    if (r == 0) {
+        r = copy_data(oi, ud, &oi->copied, MIN(size, before + VFS_STEP));
+        dentry_put(ud);
+    }
+    if (r < 0) {
+        drop_copy(oi);
+        return r;
+    }
+    return oi->copied < size && oi->copied > before ? -ESTEP : 0;
+}
+
+/* The content of a large file comes first. Outside of a call nobody waits for a turn. */
+static int copy_ahead(struct ovl_inode *oi, uint64_t data_max)
+{
+    const struct inode *lower = oi->lower->inode;
+    uint64_t size = MIN(lower->size, data_max);
+    int r;
+
+    if (!LX_S_ISREG(lower->mode) || size <= VFS_STEP ||
+        !oi->fs->upper_mnt->root->inode->ops->tmpfile)
+        return 0;
+    do
+        r = copy_step(oi, size);
+    while (r == -ESTEP && !kernel.current);
+    return r;
 }
 
 static int copy_up_one(struct ovl_inode *oi, uint64_t data_max)
@@ -178,6 +230,7 @@ static int copy_up_one(struct ovl_inode *oi, uint64_t data_max)
     udir->ctime = ctime;
     if (r == 0) {
         oi->upper = inode_get(ud->inode);
+        drop_copy(oi);
         if (LX_S_ISDIR(oi->upper->mode))
             oi->upper_dir = dentry_get(ud);
         ovl_pin(oi);
@@ -196,9 +249,13 @@ static int copy_up_nameless(struct ovl_inode *oi, uint64_t data_max)
 
     if (!LX_S_ISREG(oi->lower->inode->mode) || !root->inode->ops->tmpfile)
         return -ENOENT;
-    r = root->inode->ops->tmpfile(root->inode, LX_S_IFREG | 0600, oi->fs->cred, &upper);
-    if (r < 0)
-        return r;
+    if (oi->copy) {
+        upper = inode_get(oi->copy);
+    } else {
+        r = root->inode->ops->tmpfile(root->inode, LX_S_IFREG | 0600, oi->fs->cred, &upper);
+        if (r < 0)
+            return r;
+    }
     r = dentry_new_unlinked(root, "file", inode_get(upper), &ud);
     if (r == 0) {
         r = fill_upper(oi, ud, data_max);
@@ -210,6 +267,7 @@ static int copy_up_nameless(struct ovl_inode *oi, uint64_t data_max)
     }
     ovl_leave_lower(oi);
     oi->upper = upper;
+    drop_copy(oi);
     ovl_sync(oi);
     return 0;
 }
@@ -217,9 +275,12 @@ static int copy_up_nameless(struct ovl_inode *oi, uint64_t data_max)
 /* From the topmost directory without upper down to oi, in a loop: a path may be deep. */
 int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max)
 {
+    int r = oi->upper ? 0 : copy_ahead(oi, data_max);
+
+    if (r < 0)
+        return r;
     while (!oi->upper) {
         struct ovl_inode *at = oi;
-        int r;
 
         if (oi->parent && oi->lost_names)
             return copy_up_nameless(oi, data_max);

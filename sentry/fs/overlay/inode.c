@@ -100,6 +100,7 @@ void ovl_evict(struct inode *ino)
     whiteouts_free(oi);
     dentry_put(oi->upper_dir);
     inode_put(oi->upper);
+    inode_put(oi->copy);
     dentry_put(oi->lower);
     inode_put(oi->parent);
     kfree(oi->name);

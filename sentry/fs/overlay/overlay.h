@@ -40,6 +40,8 @@ struct ovl_inode {
     struct list_head pin_link;
     struct hash_table whiteouts;
     uint32_t lost_names; /* names of a lower-only file that were removed */
+    struct inode *copy;  /* counted: a large copy-up that goes on in steps, so far without a name */
+    uint64_t copied;     /* bytes of it */
 };
 
 static inline struct ovl_inode *ovl_inode_of(const struct inode *ino)
@@ -82,7 +84,9 @@ int64_t ovl_listxattr(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 int ovl_removexattr(struct inode *ino, const char *name) MUST_CHECK;
 
 /* -- copyup.c ---------------------------------------------------------------------------------- */
-/* Gives oi an upper, with at most data_max bytes of content. 0 when it has one. */
+/* Gives oi an upper, with at most data_max bytes of content (or more, if a copy-up of more was under
+ * way). 0 when it has one. -ESTEP in a system call: the file is large, and the call has to run again
+ * for the rest; so nothing may have happened before. */
 int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max) MUST_CHECK;
 /* Owner, mode and times. */
 int ovl_copy_attr(const struct inode *lower, struct inode *upper) MUST_CHECK;

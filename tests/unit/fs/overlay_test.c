@@ -1,11 +1,15 @@
 /* The overlay over a fake image and a tmpfs: copy-up, whiteouts, redirects, listings, links. */
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "abi/errno.h"
 
 #include "sentry/fs/file.h"
 #include "sentry/fs/overlay/overlay.h"
 #include "sentry/kernel/cred.h"
+#include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 #include "tests/support/fixture.h"
 #include "tests/support/listing.h"
@@ -353,8 +357,151 @@ TEST(changes_after_the_last_name)
 }
 END_TEST
 
+/* -- large files ------------------------------------------------------------------------------ */
+
+enum {
+    LARGE = (40 << 20) + 5
+};
+
+static struct task caller; /* a call is in progress: who it is does not matter */
+static char *large;
+
+static void begin_large(void)
+{
+    static struct fake_file one[] = {{"/large", LX_S_IFREG | 0640, NULL, 0, 0},
+                                     {NULL, 0, NULL, 0, 0}};
+
+    limits_init();
+    large = malloc(LARGE + 1);
+    for (size_t i = 0; i < LARGE; i++)
+        large[i] = (char)('a' + (i >> 12) % 23);
+    large[LARGE] = 0;
+    one[0].content = large;
+    image = fake_image_new(one);
+    cred = cred_new();
+    cred->cap_effective = LX_CAP_FULL_SET;
+    ck_assert_int_eq(mount_overlay(), 0);
+}
+
+static void end_large(void)
+{
+    kernel.current = NULL;
+    end();
+    free(large);
+}
+
+static int open_again(struct dentry *d, uint32_t flags, struct file **ret_f)
+{
+    struct path p = {mnt, d};
+
+    kernel.current = &caller;
+    return vfs_open_path(&p, flags, cred, ret_f);
+}
+
+static void check_large(struct file *f)
+{
+    char *got = malloc(LARGE);
+
+    kernel.current = NULL;
+    ck_assert_int_eq(kernel_read(f, got, LARGE, 0), LARGE);
+    ck_assert_int_eq(memcmp(got, large, LARGE), 0);
+    free(got);
+}
+
+TEST(large_files_are_copied_in_steps)
+{
+    begin_large();
+    struct dentry *d = look(sb->root, "large");
+    struct file *f = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), -ESTEP);
+        ck_assert_ptr_null(ovl_inode_of(d->inode)->upper);
+        ck_assert_uint_ge(limit_used(LIMIT_DISK_BYTES), (uint64_t)(i + 1) << 24);
+        ck_assert_str_eq(names_in(sb->root), "large ");
+    }
+    ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), 0);
+    check_large(f);
+    ck_assert_uint_eq(d->inode->nlink, 1);
+    ck_assert_uint_eq(d->inode->mode, LX_S_IFREG | 0640);
+    ck_assert_uint_eq(d->inode->size, LARGE);
+    file_put(f);
+    dentry_put(d);
+    end_large();
+}
+
+TEST(a_large_copy_is_given_up)
+{
+    begin_large();
+    struct dentry *d = look(sb->root, "large");
+    struct file *f = NULL;
+
+    ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), -ESTEP);
+    dentry_put(d);
+    end_large(); /* the disk's budget is whole again */
+}
+
+TEST(a_large_copy_is_shared_and_cut)
+{
+    begin_large();
+    struct dentry *d = look(sb->root, "large");
+    struct file *f = NULL;
+
+    /* One call wants all of it; another one, in between, nothing. */
+    ck_assert_int_eq(open_again(d, LX_O_WRONLY, &f), -ESTEP);
+    ck_assert_int_eq(open_again(d, LX_O_WRONLY | LX_O_TRUNC, &f), 0);
+    file_put(f);
+    ck_assert_uint_eq(d->inode->size, 0);
+    ck_assert_int_eq(open_again(d, LX_O_WRONLY, &f), 0);
+    file_put(f);
+    dentry_put(d);
+    end_large();
+}
+
+TEST(a_large_copy_of_a_removed_file)
+{
+    begin_large();
+    struct dentry *d = look(sb->root, "large");
+    struct file *f = NULL;
+
+    ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), -ESTEP);
+    ck_assert_int_eq(remove_name(sb->root, "large"), 0);
+    ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), -ESTEP);
+    ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), 0);
+    check_large(f);
+    ck_assert_uint_eq(d->inode->nlink, 0);
+    file_put(f);
+    dentry_put(d);
+    end_large();
+}
+
+TEST(a_large_copy_without_room)
+{
+    begin_large();
+    struct dentry *d = look(sb->root, "large");
+    struct file *f = NULL;
+
+    limit_set(LIMIT_DISK_BYTES, 20 << 20);
+    ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), -ESTEP);
+    ck_assert_int_eq(open_again(d, LX_O_RDWR, &f), -ENOSPC);
+    ck_assert_uint_eq(limit_used(LIMIT_DISK_BYTES), 0);
+    limit_set(LIMIT_DISK_BYTES, 64 << 20);
+    kernel.current = NULL; /* outside of a call it is done at once */
+    struct path p = {mnt, d};
+    ck_assert_int_eq(vfs_open_path(&p, LX_O_RDWR, cred, &f), 0);
+    check_large(f);
+    file_put(f);
+    dentry_put(d);
+    end_large();
+}
+
 TEST_SUITE(overlay)
 {
+    TEST_ADD(large_files_are_copied_in_steps);
+    TEST_ADD(a_large_copy_is_given_up);
+    TEST_ADD(a_large_copy_is_shared_and_cut);
+    TEST_ADD(a_large_copy_of_a_removed_file);
+    TEST_ADD(a_large_copy_without_room);
     TEST_ADD(copy_up_on_write);
     TEST_ADD(whiteouts);
     TEST_ADD(a_removed_directory_comes_back_empty);
