@@ -2,7 +2,8 @@
  * tool-neighbour: the run beside an attack. Reads its secret from standard input, keeps it in
  * memory, in files (/tmp/neighbour-secret, /dev/shm/neighbour-secret), in SysV shared memory (key
  * 0x5ec), and listens on the abstract unix socket `escape-neighbour`. Each further line is answered
- * with "intact", or with what has changed.
+ * with "intact", or with what has changed. NEIGHBOUR_DIR is the place of its files where it runs in
+ * no box, in the test of the harness.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 #include "attack.h"
 
 static char secret[128], copy[128];
-static const char *const files[] = {"/tmp/neighbour-secret", "/dev/shm/neighbour-secret"};
+static const char *files[] = {"/tmp/neighbour-secret", "/dev/shm/neighbour-secret"};
 static int kept[2], listener;
 static char *shared;
 
@@ -54,6 +55,12 @@ int main(void)
         return 1;
     secret[strcspn(secret, "\n")] = '\0';
     strcpy(copy, secret);
+    const char *dir = getenv("NEIGHBOUR_DIR");
+    static char path[2][512];
+    for (int i = 0; dir && i < 2; i++) {
+        snprintf(path[i], sizeof(path[i]), "%s/neighbour-secret-%d", dir, i);
+        files[i] = path[i];
+    }
     keep_file(0);
     keep_file(1);
     int id = shmget(0x5ec, 4096, IPC_CREAT | 0666);

@@ -33,10 +33,34 @@ static void probe(int fd)
         }
 }
 
-static int attack(void)
+/* In a child: where the kernel takes the filter, its next call waits for ever. */
+static long listen_to_itself(void)
 {
     struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
     struct sock_fprog prog = {1, &all};
+    volatile long *result = shared_pages(1);
+    if (!result)
+        return -ENOMEM;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        result[0] =
+            sys(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+        result[1] = 1;
+        for (;;)
+            ;
+    }
+    if (pid < 0)
+        return -errno;
+    for (long end = now_ms() + HANG_MS; !result[1] && now_ms() < end;)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    return result[1] ? result[0] : -ETIME;
+}
+
+static int attack(void)
+{
     char path[64];
     int open_fds = 0, others = 0;
     for (int fd = 0; fd < 4096; fd++) {
@@ -70,8 +94,7 @@ static int attack(void)
         if (d)
             closedir(d);
     }
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    long own = sys(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+    long own = listen_to_itself();
     step("a listener of its own: %s", own < 0 ? err_name(own) : "made");
     if (answered)
         return escaped("%d notification requests were answered", answered);

@@ -287,3 +287,23 @@ size_t host_state_diff(const struct host_state *before, const struct host_state 
     }
     return n;
 }
+
+void host_state_sweep(const struct host_state *before, struct host_state *after,
+                      const struct host_marks *marks)
+{
+    const char *key;
+    json_t *value;
+    void *tmp;
+    bool removed = true;
+    while (removed) { /* what is below goes first, wherever it is listed */
+        removed = false;
+        json_object_foreach_safe(after->items, tmp, key, value)
+        {
+            if (strncmp(key, "cgroup ", 7) != 0 || json_object_get(before->items, key) != NULL ||
+                not_ours(key, marks) || rmdir(key + 7) < 0)
+                continue;
+            (void)json_object_del(after->items, key);
+            removed = true;
+        }
+    }
+}

@@ -24,6 +24,10 @@ struct host_marks {
     const char *scratch; /* name of the lane's directory */
 };
 
+/* Removes the cgroups that were found: the next attack is not to find them, nor the machine to keep
+ * them. */
+void host_state_sweep(const struct host_state *before, struct host_state *after,
+                      const struct host_marks *marks);
 /* Number of differences; f may be NULL. Of new cgroups those count that carry one of the marks in
  * their name, and in which nobody lives. */
 size_t host_state_diff(const struct host_state *before, const struct host_state *after,

@@ -32,7 +32,8 @@
 
 enum {
     LEAK_AT = 20,
-    QUIET_MS = 4000
+    QUIET_MS = 4000,
+    TRIES = 3 /* for what others may have done */
 };
 static const uint64_t flood_bytes = 256u << 20;
 
@@ -245,8 +246,8 @@ static void check_host(struct lane *l, const struct observation *o, struct findi
             if (host_state_take(&now, l->s->runtime.path) < 0)
                 break;
         } while (host_state_diff(&l->host, &now, &marks, NULL) > 0 && now_ms() < end);
-        if (now.items != NULL)
-            (void)host_state_diff(&l->host, &now, &marks, f);
+        if (now.items != NULL && host_state_diff(&l->host, &now, &marks, f) > 0)
+            host_state_sweep(&l->host, &now, &marks);
         (void)flock(l->lock, LOCK_UN);
     }
     host_state_done(&l->host);
@@ -298,6 +299,33 @@ static void run_all(struct lane *l, const struct attack *a, struct observation o
     canaries_check(&l->canaries, f);
 }
 
+/* Nothing but what other people of this machine do too: install a package, mount a disk? */
+static bool others_may_have(const struct findings *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (strncmp(f->text[i], "host: ", 6) != 0 ||
+            (strstr(f->text[i], ": file /") == NULL && strstr(f->text[i], ": mount ") == NULL))
+            return false;
+    return f->n > 0;
+}
+
+/* All runs of an attack; once more where others may have done what was found. What comes every time
+ * is the attack's. */
+static void run_until_sure(struct lane *l, const struct attack *a, struct observation o[3],
+                           struct findings *f, struct error *err)
+{
+    for (int i = 0; i < TRIES; i++) {
+        for (int k = 0; i > 0 && k < 3; k++) {
+            observation_done(&o[k]);
+            observation_init(&o[k]);
+        }
+        f->n = 0;
+        run_all(l, a, o, f, err);
+        if (err->code != 0 || !others_may_have(f))
+            return;
+    }
+}
+
 static void judge_one(struct lane *l, const struct attack *a, json_t *doc)
 {
     auto_free struct findings *f = kalloc(sizeof(*f));
@@ -310,7 +338,7 @@ static void judge_one(struct lane *l, const struct attack *a, json_t *doc)
         return attack_json_outcome(doc, outcome_name(OUTCOME_NOT_JUDGED), "no memory");
     for (int i = 0; i < 3; i++)
         observation_init(&o[i]);
-    run_all(l, a, o, f, &err);
+    run_until_sure(l, a, o, f, &err);
     struct evidence e = {a, l->s->runtime.kind, &o[0], a->no_twin ? NULL : &o[2], &o[1], f};
     enum outcome v = judge(&e, reason, sizeof(reason));
     if (err.code != 0 && v != OUTCOME_ESCAPED) {

@@ -9,7 +9,8 @@ export LEAKY=$work/leaky TMPDIR=$work
 mkdir "$attacks"
 cp "$SENTRY_BIN/../escape/attacks/tool-neighbour" "$attacks/"
 chmod 755 "$work" "$attacks"
-leaky=$top/tests/escape/leaky.sh
+leaky=$work/leaky.sh
+cp "$top/tests/escape/leaky.sh" "$leaky"
 
 # outcome NAME STATUS OUTCOME PATTERN ATTACK TWIN [WORDS FOR LEAKY]: bash code of the two roles. Facts
 # are shell variables ($host_file ...).
@@ -65,6 +66,9 @@ outcome "touches a file" 1 escaped 'have changed' 'touch $host_dir/tool; echo co
 outcome "makes a file" 1 escaped 'have changed' 'echo >$host_dir/open/new; echo contained x' "$fine"
 outcome "kills the victim" 1 escaped 'victim' 'kill -9 $victim_pid; echo contained x' "$fine"
 outcome "kills the neighbour" 1 escaped 'neighbour' 'kill -9 $neighbour_pid; echo contained x' "$fine"
+outcome "changes the runtime" 1 escaped 'changed: file' "touch '$leaky'; echo contained x" "$fine"
+outcome "somebody else changes a file meanwhile" 0 contained 'x' \
+    "[ -e '$work/once' ] || touch '$work/once' '$leaky'; echo contained x" "$fine"
 outcome "leaves a process" 1 escaped 'outlived' \
     'setsid sleep 600 </dev/null >/dev/null 2>&1 & echo contained x' "$fine"
 outcome "leaves one that holds the pipe" 1 escaped 'outlived' 'sleep 600 & echo contained x' "$fine"

@@ -21,7 +21,7 @@ case " $bad " in
 *" next-fails "*) [ "$program" != /bin/busybox ] || exit 3 ;;
 esac
 case $program in
-*/tool-neighbour) exec "$program" ;;
+*/tool-neighbour) NEIGHBOUR_DIR=$TMPDIR exec "$program" ;;
 esac
 export SENTRY_SUITE=1
 case " $bad " in
