@@ -7,7 +7,8 @@
 
 #define SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #ours)
 
-#define OFFSET(ours, our_member, theirs, their_member)                                         \
-    _Static_assert(offsetof(ours, our_member) == offsetof(theirs, their_member) &&             \
-                       sizeof(((ours *)0)->our_member) == sizeof(((theirs *)0)->their_member), \
+#define OFFSET(ours, our_member, theirs, their_member)                             \
+    _Static_assert(offsetof(ours, our_member) == offsetof(theirs, their_member) && \
+                       sizeof(__typeof__(((ours *)0)->our_member)) ==              \
+                           sizeof(__typeof__(((theirs *)0)->their_member)),        \
                    #ours "." #our_member)

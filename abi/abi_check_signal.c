@@ -7,26 +7,26 @@
 #include "abi/signal.h"
 
 enum {
-    OUR_si_signo = offsetof(struct lx_siginfo, si_signo),
-    OUR_si_errno = offsetof(struct lx_siginfo, si_errno),
-    OUR_si_code = offsetof(struct lx_siginfo, si_code),
-    OUR_si_pid = offsetof(struct lx_siginfo, si_pid),
-    OUR_si_uid = offsetof(struct lx_siginfo, si_uid),
-    OUR_si_value = offsetof(struct lx_siginfo, si_value),
-    OUR_si_status = offsetof(struct lx_siginfo, si_status),
-    OUR_si_utime = offsetof(struct lx_siginfo, si_utime),
-    OUR_si_stime = offsetof(struct lx_siginfo, si_stime),
-    OUR_si_timerid = offsetof(struct lx_siginfo, si_timerid),
-    OUR_si_overrun = offsetof(struct lx_siginfo, si_overrun),
-    OUR_si_addr = offsetof(struct lx_siginfo, si_addr),
-    OUR_si_addr_lsb = offsetof(struct lx_siginfo, si_addr_lsb),
-    OUR_si_band = offsetof(struct lx_siginfo, si_band),
-    OUR_si_fd = offsetof(struct lx_siginfo, si_fd),
-    OUR_si_call_addr = offsetof(struct lx_siginfo, si_call_addr),
-    OUR_si_syscall = offsetof(struct lx_siginfo, si_syscall),
-    OUR_si_arch = offsetof(struct lx_siginfo, si_arch),
-    OUR_sa_handler = offsetof(struct lx_sigaction, sa_handler),
-    OUR_sigev_notify_thread_id = offsetof(struct lx_sigevent, sigev_notify_thread_id),
+    OUR_SI_SIGNO = offsetof(struct lx_siginfo, si_signo),
+    OUR_SI_ERRNO = offsetof(struct lx_siginfo, si_errno),
+    OUR_SI_CODE = offsetof(struct lx_siginfo, si_code),
+    OUR_SI_PID = offsetof(struct lx_siginfo, si_pid),
+    OUR_SI_UID = offsetof(struct lx_siginfo, si_uid),
+    OUR_SI_VALUE = offsetof(struct lx_siginfo, si_value),
+    OUR_SI_STATUS = offsetof(struct lx_siginfo, si_status),
+    OUR_SI_UTIME = offsetof(struct lx_siginfo, si_utime),
+    OUR_SI_STIME = offsetof(struct lx_siginfo, si_stime),
+    OUR_SI_TIMERID = offsetof(struct lx_siginfo, si_timerid),
+    OUR_SI_OVERRUN = offsetof(struct lx_siginfo, si_overrun),
+    OUR_SI_ADDR = offsetof(struct lx_siginfo, si_addr),
+    OUR_SI_ADDR_LSB = offsetof(struct lx_siginfo, si_addr_lsb),
+    OUR_SI_BAND = offsetof(struct lx_siginfo, si_band),
+    OUR_SI_FD = offsetof(struct lx_siginfo, si_fd),
+    OUR_SI_CALL_ADDR = offsetof(struct lx_siginfo, si_call_addr),
+    OUR_SI_SYSCALL = offsetof(struct lx_siginfo, si_syscall),
+    OUR_SI_ARCH = offsetof(struct lx_siginfo, si_arch),
+    OUR_SA_HANDLER = offsetof(struct lx_sigaction, sa_handler),
+    OUR_SIGEV_NOTIFY_THREAD_ID = offsetof(struct lx_sigevent, sigev_notify_thread_id),
 };
 
 /* clang-format off */
@@ -37,28 +37,28 @@ enum {
 #include <linux/signalfd.h>
 /* clang-format on */
 
-_Static_assert(OUR_si_signo == offsetof(siginfo_t, si_signo), "si_signo");
-_Static_assert(OUR_si_errno == offsetof(siginfo_t, si_errno), "si_errno");
-_Static_assert(OUR_si_code == offsetof(siginfo_t, si_code), "si_code");
-_Static_assert(OUR_si_pid == offsetof(siginfo_t, si_pid), "si_pid");
-_Static_assert(OUR_si_uid == offsetof(siginfo_t, si_uid), "si_uid");
-_Static_assert(OUR_si_value == offsetof(siginfo_t, si_value), "si_value");
-_Static_assert(OUR_si_status == offsetof(siginfo_t, si_status), "si_status");
-_Static_assert(OUR_si_utime == offsetof(siginfo_t, si_utime), "si_utime");
-_Static_assert(OUR_si_stime == offsetof(siginfo_t, si_stime), "si_stime");
-_Static_assert(OUR_si_timerid == offsetof(siginfo_t, si_tid), "si_timerid:si_tid");
-_Static_assert(OUR_si_overrun == offsetof(siginfo_t, si_overrun), "si_overrun");
-_Static_assert(OUR_si_addr == offsetof(siginfo_t, si_addr), "si_addr");
-_Static_assert(OUR_si_addr_lsb == offsetof(siginfo_t, si_addr_lsb), "si_addr_lsb");
-_Static_assert(OUR_si_band == offsetof(siginfo_t, si_band), "si_band");
-_Static_assert(OUR_si_fd == offsetof(siginfo_t, si_fd), "si_fd");
-_Static_assert(OUR_si_call_addr == offsetof(siginfo_t, si_call_addr), "si_call_addr");
-_Static_assert(OUR_si_syscall == offsetof(siginfo_t, si_syscall), "si_syscall");
-_Static_assert(OUR_si_arch == offsetof(siginfo_t, si_arch), "si_arch");
-_Static_assert(OUR_sa_handler == offsetof(struct sigaction, sa_handler), "sa_handler");
-_Static_assert(OUR_sigev_notify_thread_id == offsetof(struct sigevent, sigev_notify_thread_id),
+_Static_assert(OUR_SI_SIGNO == offsetof(siginfo_t, si_signo), "si_signo");
+_Static_assert(OUR_SI_ERRNO == offsetof(siginfo_t, si_errno), "si_errno");
+_Static_assert(OUR_SI_CODE == offsetof(siginfo_t, si_code), "si_code");
+_Static_assert(OUR_SI_PID == offsetof(siginfo_t, si_pid), "si_pid");
+_Static_assert(OUR_SI_UID == offsetof(siginfo_t, si_uid), "si_uid");
+_Static_assert(OUR_SI_VALUE == offsetof(siginfo_t, si_value), "si_value");
+_Static_assert(OUR_SI_STATUS == offsetof(siginfo_t, si_status), "si_status");
+_Static_assert(OUR_SI_UTIME == offsetof(siginfo_t, si_utime), "si_utime");
+_Static_assert(OUR_SI_STIME == offsetof(siginfo_t, si_stime), "si_stime");
+_Static_assert(OUR_SI_TIMERID == offsetof(siginfo_t, si_tid), "si_timerid:si_tid");
+_Static_assert(OUR_SI_OVERRUN == offsetof(siginfo_t, si_overrun), "si_overrun");
+_Static_assert(OUR_SI_ADDR == offsetof(siginfo_t, si_addr), "si_addr");
+_Static_assert(OUR_SI_ADDR_LSB == offsetof(siginfo_t, si_addr_lsb), "si_addr_lsb");
+_Static_assert(OUR_SI_BAND == offsetof(siginfo_t, si_band), "si_band");
+_Static_assert(OUR_SI_FD == offsetof(siginfo_t, si_fd), "si_fd");
+_Static_assert(OUR_SI_CALL_ADDR == offsetof(siginfo_t, si_call_addr), "si_call_addr");
+_Static_assert(OUR_SI_SYSCALL == offsetof(siginfo_t, si_syscall), "si_syscall");
+_Static_assert(OUR_SI_ARCH == offsetof(siginfo_t, si_arch), "si_arch");
+_Static_assert(OUR_SA_HANDLER == offsetof(struct sigaction, sa_handler), "sa_handler");
+_Static_assert(OUR_SIGEV_NOTIFY_THREAD_ID == offsetof(struct sigevent, sigev_notify_thread_id),
                "tid");
-_Static_assert(offsetof(struct lx_siginfo, timer_value) == OUR_si_value, "timer value");
+_Static_assert(offsetof(struct lx_siginfo, timer_value) == OUR_SI_VALUE, "timer value");
 
 SIZE(struct lx_siginfo, siginfo_t);
 

@@ -38,7 +38,7 @@ static const struct syscall_desc table[] = {
 };
 
 static const char *const notes[ARRAY_LEN(table)] = {
-#define NOTE(name, text) [NR_##name] = text,
+#define NOTE(name, text) [NR_##name] = (text),
 #include "abi/syscall_notes.def"
 };
 

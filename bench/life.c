@@ -87,7 +87,7 @@ static pid_t launch(const struct runtime *r)
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0)
             _exit(126);
-        (void)execvp(argv[0], (char *const *)(uintptr_t)argv);
+        (void)execvp(argv[0], (char *const *)unconst(argv));
         _exit(127);
     }
     return pid;
@@ -150,10 +150,11 @@ static bool in_group(const char *name, pid_t group)
     (void)fclose(f);
     text[n] = '\0';
     const char *close = strrchr(text, ')');
-    char state = 0;
-    int ppid = 0, pgrp = 0;
-    return close != NULL && sscanf(close + 1, " %c %d %d", &state, &ppid, &pgrp) == 3 &&
-           pgrp == (int)group && state != 'Z' && state != 'X';
+    if (close == NULL || strlen(close) < 4)
+        return false;
+    char state = close[2], *end;
+    (void)strtol(close + 3, &end, 10); /* its parent */
+    return strtol(end, NULL, 10) == (long)group && state != 'Z' && state != 'X';
 }
 
 static bool anybody(pid_t group)
@@ -174,14 +175,14 @@ static double kill_many(const char *const argv[])
 {
     int p[2];
     char byte;
-    if (pipe(p) < 0)
+    if (pipe2(p, O_CLOEXEC) < 0)
         return -1;
     pid_t pid = fork();
     if (pid == 0) {
         (void)setpgid(0, 0);
         (void)dup2(p[1], 1);
         (void)close(p[0]);
-        (void)execvp(argv[0], (char *const *)(uintptr_t)argv);
+        (void)execvp(argv[0], (char *const *)unconst(argv));
         _exit(127);
     }
     (void)close(p[1]);

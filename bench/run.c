@@ -34,7 +34,7 @@ int run_command(const char *const argv[], char *buf, size_t cap, double *ret_ns)
     pid_t pid = fork();
     if (pid == 0) {
         (void)dup2(p[1], 1);
-        (void)execvp(argv[0], (char *const *)(uintptr_t)argv);
+        (void)execvp(argv[0], (char *const *)unconst(argv));
         _exit(127);
     }
     (void)close(p[1]);
@@ -136,7 +136,7 @@ static int find_paths(struct paths *p, const char *sentry)
     else
         (void)snprintf(p->sentry, sizeof(p->sentry), "%.4000s/sentry", p->guest);
     (void)snprintf(p->volume, sizeof(p->volume), "%.4000s:/bench:ro", p->guest);
-    strcat(p->guest, "/bench-guest");
+    (void)snprintf(slash, sizeof(p->guest) - (size_t)(slash - p->guest), "/bench-guest");
     return 0;
 }
 
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 
     for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
         if (strcmp(argv[i], "--rounds") == 0)
-            rounds = MAX(1, MIN(BENCH_MAX_RUNS, atoi(argv[i + 1])));
+            rounds = MAX(1, MIN(BENCH_MAX_RUNS, (int)strtol(argv[i + 1], NULL, 10)));
         else if (strcmp(argv[i], "--only") == 0)
             only = argv[i + 1];
         else if (strcmp(argv[i], "--sentry") == 0)

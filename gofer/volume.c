@@ -70,7 +70,7 @@ static int id_reserve(struct volumes *v, uint32_t *ret_id)
         id++;
     v->next_free = id;
     if (id == v->cap) {
-        struct vnode **by_id = krealloc(v->by_id, v->cap * 2 * sizeof(struct vnode *));
+        struct vnode **by_id = krealloc(v->by_id, (size_t)v->cap * 2 * sizeof(struct vnode *));
         if (!by_id)
             return -ENOMEM;
         v->by_id = by_id;

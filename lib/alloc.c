@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct block) == 16, "blocks keep malloc's alignment");
 
 static struct block *block_of(const void *p)
 {
-    struct block *b = (struct block *)((uintptr_t)p - sizeof(struct block));
+    struct block *b = (struct block *)unconst((const char *)p - sizeof(struct block));
     KASSERT(b->magic == BLOCK_LIVE);
     return b;
 }
@@ -148,9 +148,11 @@ bool kalloc_failed(void)
 /* Freed blocks stay for a while so that a use of them is found. A quarter of a GiB of them, which
  * is the default, would count against the memory limit of a guest that only makes many small
  * objects come and go. */
+/* NOLINTBEGIN(readability-identifier-naming): the name is the sanitizer's */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"), used)) const char *__asan_default_options(void)
 {
     return "quarantine_size_mb=16";
 }
+/* NOLINTEND(readability-identifier-naming) */
 #endif

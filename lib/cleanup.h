@@ -18,11 +18,12 @@
 #define AUTO(name) __attribute__((cleanup(cleanup_##name)))
 
 /* Defines cleanup_NAME, which calls release(value) unless the value is zero. */
-#define DEFINE_AUTO(name, type, release)              \
-    UNUSED static inline void cleanup_##name(type *p) \
-    {                                                 \
-        if (*p)                                       \
-            release(*p);                              \
+#define DEFINE_AUTO(name, type, release)                                \
+    /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type takes none */ \
+    UNUSED static inline void cleanup_##name(type *p)                   \
+    {                                                                   \
+        if (*p)                                                         \
+            release(*p);                                                \
     }
 
 static inline void cleanup_free(void *p)

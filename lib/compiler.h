@@ -21,6 +21,18 @@
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
+/* For interfaces that do not write through a pointer and do not say so: the one place where const
+ * goes. */
+static inline void *unconst(const void *p)
+{
+    union {
+        const void *in;
+        void *out;
+    } u = {.in = p};
+
+    return u.out;
+}
+
 /* Each use has names of its own, so uses may be nested. */
 #define COMPILER_PASTE_(a, b)      a##b
 #define COMPILER_NAME_(prefix, id) COMPILER_PASTE_(prefix, id)

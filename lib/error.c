@@ -28,7 +28,7 @@ static int set(struct error *err, int code, const char *fmt, va_list ap)
     return code;
 }
 
-int error_set(struct error *err, int code, const char *fmt, ...)
+int(error_set)(struct error *err, int code, const char *fmt, ...)
 {
     va_list ap;
 
@@ -38,7 +38,7 @@ int error_set(struct error *err, int code, const char *fmt, ...)
     return -code;
 }
 
-int error_errno(struct error *err, int code, const char *fmt, ...)
+int(error_errno)(struct error *err, int code, const char *fmt, ...)
 {
     va_list ap;
 
@@ -55,7 +55,7 @@ int error_errno(struct error *err, int code, const char *fmt, ...)
     return -code;
 }
 
-int error_prefix(struct error *err, const char *fmt, ...)
+int(error_prefix)(struct error *err, const char *fmt, ...)
 {
     char old[sizeof(err->text)];
     va_list ap;

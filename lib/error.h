@@ -21,3 +21,15 @@ int error_set(struct error *err, int code, const char *fmt, ...) PRINTF(3, 4);
 int error_errno(struct error *err, int code, const char *fmt, ...) PRINTF(3, 4);
 /* Puts "prefix: " before the text; returns -code of what is there. */
 int error_prefix(struct error *err, const char *fmt, ...) PRINTF(2, 3);
+
+/* What they return is negative, and compilers and analysers are to know that: a caller that tests
+ * the result reads nothing that was not set. */
+static inline int error_negative(int r)
+{
+    if (r >= 0)
+        __builtin_unreachable();
+    return r;
+}
+#define error_set(...)    error_negative(error_set(__VA_ARGS__))
+#define error_errno(...)  error_negative(error_errno(__VA_ARGS__))
+#define error_prefix(...) error_negative(error_prefix(__VA_ARGS__))

@@ -110,7 +110,7 @@ int64_t fd_send(int sock, const void *buf, size_t n, const int *fds, size_t nfds
         struct cmsghdr align;
         char bytes[CMSG_SPACE(sizeof(int) * FD_SEND_MAX)];
     } control;
-    struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = n};
+    struct iovec iov = {.iov_base = unconst(buf), .iov_len = n};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
     if (nfds > FD_SEND_MAX || n == 0)

@@ -39,7 +39,7 @@ static void grow(struct hash_table *t)
 {
     size_t old_n = t->nbuckets;
     size_t n = MAX(old_n * 2, (size_t)FIRST_BUCKETS);
-    struct hash_node **old = t->buckets, **fresh = kalloc_array(n, sizeof(*fresh));
+    struct hash_node **old = t->buckets, **fresh = kalloc_array(n, sizeof(struct hash_node *));
 
     if (!fresh)
         return;

@@ -132,7 +132,7 @@ static size_t path_of(const struct jsonx *at, const struct jsonx *parts[MAX_PATH
     return depth;
 }
 
-int jsonx_refuse(const struct jsonx *at, struct error *err, int code, const char *fmt, ...)
+int(jsonx_refuse)(const struct jsonx *at, struct error *err, int code, const char *fmt, ...)
 {
     const struct jsonx *parts[MAX_PATH_PARTS];
     char path[MAX_PATH_TEXT] = "", text[256];

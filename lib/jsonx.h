@@ -10,7 +10,7 @@
  */
 #include "lib/compiler.h"
 
-struct error;
+#include "lib/error.h"
 struct json_t;
 
 struct jsonx_doc {
@@ -83,3 +83,4 @@ int jsonx_choice(const struct jsonx *at, const char *const *names, size_t n, siz
 /* A refusal of this value for a reason of the caller's: "name:line: path: text". Returns -code. */
 int jsonx_refuse(const struct jsonx *at, struct error *err, int code, const char *fmt, ...)
     PRINTF(4, 5);
+#define jsonx_refuse(...) error_negative(jsonx_refuse(__VA_ARGS__))

@@ -170,7 +170,7 @@ static int open_hardlink(struct apply *a, const char *text, int *ret_fd)
     char name[PATH_MAX];
     const char *last;
     struct stat st;
-    int dir;
+    int dir = -1;
     int r = tree_name(&a->l->tree, text, name, a->err);
     if (r < 0)
         return error_prefix(a->err, "hard link to %s", log_guest(text, strlen(text)));
@@ -191,7 +191,7 @@ static int make_hardlink(struct apply *a, struct member *m)
 {
     char name[PATH_MAX];
     const char *last;
-    int dir;
+    int dir = -1;
     int r = tree_name(&a->l->tree, archive_entry_hardlink(m->entry), name, a->err);
     if (r == 0)
         r = tree_parent(&a->l->tree, name, false, &dir, &last);

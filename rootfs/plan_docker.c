@@ -103,7 +103,7 @@ static int read_layer(const struct jsonx *at, void *arg, struct error *err)
 
 static int read_layers(const struct jsonx *at, void *arg, struct error *err)
 {
-    return jsonx_each_element(at, IMAGE_LAYERS_MAX * 16, read_layer, arg, err);
+    return jsonx_each_element(at, (size_t)IMAGE_LAYERS_MAX * 16, read_layer, arg, err);
 }
 
 /* Second pass: the layers of the chosen one only. */

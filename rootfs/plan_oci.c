@@ -294,7 +294,7 @@ static int read_layer(const struct jsonx *at, void *arg, struct error *err)
 
 static int read_layers(const struct jsonx *at, void *arg, struct error *err)
 {
-    return jsonx_each_element(at, IMAGE_LAYERS_MAX * 16, read_layer, arg, err);
+    return jsonx_each_element(at, (size_t)IMAGE_LAYERS_MAX * 16, read_layer, arg, err);
 }
 
 static int read_manifest(struct manifest *m, const char *name, const char *text, size_t len,

@@ -50,32 +50,37 @@ void source_done(struct source *s)
 /* --- a tar's table of contents -------------------------------------------------------------------
  */
 
+/* The steps of path behind the first *used bytes of ret. */
+static bool plain_steps(const char *path, char *ret, size_t cap, size_t *used)
+{
+    while (*path != '\0') {
+        size_t n = strcspn(path, "/");
+        if (n == 2 && path[0] == '.' && path[1] == '.') {
+            if (*used == 0)
+                return false;
+            while (*used > 0 && ret[*used - 1] != '/')
+                (*used)--;
+            *used -= *used > 0;
+        } else if (n > 0 && !(n == 1 && path[0] == '.')) {
+            if (*used + n + 2 > cap)
+                return false;
+            if (*used > 0)
+                ret[(*used)++] = '/';
+            memcpy(ret + *used, path, n);
+            *used += n;
+        }
+        path += n + (path[n] == '/');
+    }
+    return true;
+}
+
 /* A name made plain, ".." taken back; from is the directory it is relative to, "" for the top.
  * False when it leads out. */
 static bool plain_name(const char *from, const char *name, char *ret, size_t cap)
 {
     size_t used = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        const char *p = pass == 0 ? from : name;
-        while (*p != '\0') {
-            size_t n = strcspn(p, "/");
-            if (n == 2 && p[0] == '.' && p[1] == '.') {
-                if (used == 0)
-                    return false;
-                while (used > 0 && ret[used - 1] != '/')
-                    used--;
-                used -= used > 0;
-            } else if (n > 0 && !(n == 1 && p[0] == '.')) {
-                if (used + n + 2 > cap)
-                    return false;
-                if (used > 0)
-                    ret[used++] = '/';
-                memcpy(ret + used, p, n);
-                used += n;
-            }
-            p += n + (p[n] == '/');
-        }
-    }
+    if (cap == 0 || !plain_steps(from, ret, cap, &used) || !plain_steps(name, ret, cap, &used))
+        return false;
     ret[used] = '\0';
     return true;
 }

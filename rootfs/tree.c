@@ -156,19 +156,33 @@ int tree_parent(struct tree *t, const char *name, bool make, int *ret_dir, const
 /* --- removal -------------------------------------------------------------------------------------
  */
 
-static int remove_at(int base, int dir, const char *last, int depth, uint64_t *trash);
-
-/* A directory too deep to descend into goes up to the base under a new name, and is removed there.
- */
-static int lift(int base, int dir, const char *last, uint64_t *trash)
-{
+/* Where directories go that are too deep to descend into: a directory of its own in the base, made
+ * when it is first needed, under a name that nothing of the tree has. */
+struct trash {
+    int base;
+    int fd; /* -1: not made */
+    uint64_t n;
     char name[48];
-    int r;
-    do {
-        (void)snprintf(name, sizeof(name), ".sentry-trash-%llu", (unsigned long long)++*trash);
-        r = (int)syscall(SYS_renameat2, dir, last, base, name, 1 /* RENAME_NOREPLACE */);
-    } while (r < 0 && errno == EEXIST);
-    return r < 0 ? -errno : remove_at(base, base, name, 0, trash);
+};
+
+static int trash_open(struct trash *t)
+{
+    unsigned i = 0;
+    do
+        (void)snprintf(t->name, sizeof(t->name), ".sentry-trash-%u", i++);
+    while (mkdirat(t->base, t->name, 0700) < 0 && errno == EEXIST);
+    t->fd = tree_open_at(t->base, t->name, O_PATH | O_DIRECTORY, 0);
+    return t->fd < 0 ? t->fd : 0;
+}
+
+static int trash_put(struct trash *t, int dir, const char *last)
+{
+    char name[24];
+    int r = t->fd < 0 ? trash_open(t) : 0;
+    if (r < 0)
+        return r;
+    (void)snprintf(name, sizeof(name), "%llu", (unsigned long long)++t->n);
+    return renameat2(dir, last, t->fd, name, 0) < 0 ? -errno : 0;
 }
 
 static bool is_dots(const char *name)
@@ -188,8 +202,11 @@ static int open_for_removal(int dir, const char *last)
     return fd;
 }
 
-static int clear(int base, int fd, int depth, uint64_t *trash,
-                 bool (*keep)(void *arg, const char *name), void *arg)
+/* NOLINTBEGIN(misc-no-recursion): REMOVE_DEPTH is the end of it */
+static int remove_at(struct trash *t, int dir, const char *last, int depth);
+
+static int clear(struct trash *t, int fd, int depth, bool (*keep)(void *arg, const char *name),
+                 void *arg)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     DIR *d = own >= 0 ? fdopendir(own) : NULL;
@@ -202,14 +219,15 @@ static int clear(int base, int fd, int depth, uint64_t *trash,
     rewinddir(d);
     struct dirent *e;
     while (r == 0 && (e = readdir(d)) != NULL) {
-        if (!is_dots(e->d_name) && (keep == NULL || !keep(arg, e->d_name)))
-            r = remove_at(base, fd, e->d_name, depth, trash);
+        bool trash = depth == 0 && t->fd >= 0 && strcmp(e->d_name, t->name) == 0;
+        if (!is_dots(e->d_name) && !trash && (keep == NULL || !keep(arg, e->d_name)))
+            r = remove_at(t, fd, e->d_name, depth);
     }
     (void)closedir(d);
     return r;
 }
 
-static int remove_at(int base, int dir, const char *last, int depth, uint64_t *trash)
+static int remove_at(struct trash *t, int dir, const char *last, int depth)
 {
     if (unlinkat(dir, last, 0) == 0 || errno == ENOENT)
         return 0;
@@ -217,26 +235,43 @@ static int remove_at(int base, int dir, const char *last, int depth, uint64_t *t
         return -errno;
     if (unlinkat(dir, last, AT_REMOVEDIR) == 0 || errno == ENOENT)
         return 0;
-    if (depth >= REMOVE_DEPTH)
-        return lift(base, dir, last, trash);
     auto_fd int fd = open_for_removal(dir, last);
     if (fd < 0)
         return fd;
-    int r = clear(base, fd, depth + 1, trash, NULL, NULL);
+    if (depth >= REMOVE_DEPTH)
+        return trash_put(t, dir, last);
+    int r = clear(t, fd, depth + 1, NULL, NULL);
     if (r == 0 && unlinkat(dir, last, AT_REMOVEDIR) < 0 && errno != ENOENT)
+        r = -errno;
+    return r;
+}
+/* NOLINTEND(misc-no-recursion) */
+
+/* What was put aside may put more aside. r: how the removal went so far. */
+static int trash_empty(struct trash *t, int r)
+{
+    char name[24];
+    if (t->fd < 0)
+        return r;
+    for (uint64_t i = 1; i <= t->n && r == 0; i++) {
+        (void)snprintf(name, sizeof(name), "%llu", (unsigned long long)i);
+        r = remove_at(t, t->fd, name, 1);
+    }
+    fd_close(t->fd);
+    if (r == 0 && unlinkat(t->base, t->name, AT_REMOVEDIR) < 0)
         r = -errno;
     return r;
 }
 
 int tree_remove(int dir, const char *last)
 {
-    uint64_t trash = 0;
-    return remove_at(dir, dir, last, 0, &trash);
+    struct trash t = {.base = dir, .fd = -1};
+    return trash_empty(&t, remove_at(&t, dir, last, 1));
 }
 
 int tree_clear(int dir, bool (*keep)(void *arg, const char *name), void *arg)
 {
-    uint64_t trash = 0;
     auto_fd int fd = tree_open_at(dir, ".", O_RDONLY | O_DIRECTORY, 0);
-    return fd < 0 ? fd : clear(fd, fd, 0, &trash, keep, arg);
+    struct trash t = {.base = fd, .fd = -1};
+    return fd < 0 ? fd : trash_empty(&t, clear(&t, fd, 0, keep, arg));
 }

@@ -160,20 +160,10 @@ int unotify_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advice)
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
-/* A guest address where the host wants a pointer, and a source where iovec is not const. */
+/* A guest address where the host wants a pointer, which nobody here follows. */
 static void *remote_base(uint64_t addr)
 {
     return (void *)(uintptr_t)addr; /* NOLINT(performance-no-int-to-ptr) */
-}
-
-static void *source_base(const void *buf)
-{
-    union {
-        const void *in;
-        void *out;
-    } u = {.in = buf};
-
-    return u.out;
 }
 
 static int64_t vm_copy(pid_t tid, struct iovec *local, struct iovec *remote, size_t n, bool write)
@@ -224,7 +214,7 @@ int64_t unotify_read(struct plat_as *as, const struct plat_seg *segs, size_t n, 
 int64_t unotify_write(struct plat_as *as, const struct plat_seg *segs, size_t n, const void *buf,
                       size_t len)
 {
-    return as_copy(as, segs, n, source_base(buf), len, true);
+    return as_copy(as, segs, n, unconst(buf), len, true);
 }
 
 int raw_read(struct plat_thread *th, uint64_t addr, void *buf, size_t len)
@@ -236,7 +226,7 @@ int raw_read(struct plat_thread *th, uint64_t addr, void *buf, size_t len)
 
 int raw_write(struct plat_thread *th, uint64_t addr, const void *buf, size_t len)
 {
-    struct iovec local = {source_base(buf), len}, remote = {remote_base(addr), len};
+    struct iovec local = {unconst(buf), len}, remote = {remote_base(addr), len};
 
     return vm_copy(th->tid, &local, &remote, 1, true) == (int64_t)len ? 0 : -EFAULT;
 }

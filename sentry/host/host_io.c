@@ -52,7 +52,7 @@ int64_t host_pwrite(int fd, const void *buf, size_t len, uint64_t off)
 
 int64_t host_pwrite_at(int fd, const void *buf, size_t len, uint64_t *pos, uint32_t flags)
 {
-    struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = len};
+    struct iovec iov = {.iov_base = unconst(buf), .iov_len = len};
     bool append = flags & HOST_WRITE_APPEND;
     int rwf = (append ? RWF_APPEND : 0) | (flags & HOST_WRITE_SYNC ? RWF_SYNC : 0) |
               (flags & HOST_WRITE_DSYNC ? RWF_DSYNC : 0);
@@ -102,7 +102,7 @@ int64_t host_read_nowait(int fd, void *buf, size_t len)
 
 int64_t host_write_nowait(int fd, const void *buf, size_t len)
 {
-    struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = len};
+    struct iovec iov = {.iov_base = unconst(buf), .iov_len = len};
     ssize_t n = pwritev2(fd, &iov, 1, -1, RWF_NOWAIT);
     if (n >= 0)
         return n;

@@ -38,7 +38,7 @@ void uio_init_kernel(struct uio *u, void *buf, size_t len)
 
 void uio_init_kernel_const(struct uio *u, const void *buf, size_t len)
 {
-    uio_init_kernel(u, (void *)(uintptr_t)buf, len);
+    uio_init_kernel(u, unconst(buf), len);
 }
 
 int uio_init_user(struct uio *u, struct task *t, gaddr_t buf, size_t len)

@@ -150,14 +150,15 @@ static void set_filter(void)
     long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 
     prog.len = sizeof(code) / sizeof(code[0]);
-    prog.filter = (struct sock_filter *)(unsigned long)code;
+    prog.filter = unconst(code);
     check("seccomp", CALL(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog, 0));
 }
 
-void zygote_main(unsigned long *sp);
-void zygote_main(unsigned long *sp)
+/* sp: argc, argv[0], argv[1] ... as the host leaves them on the stack. */
+void zygote_main(const char *const *sp);
+void zygote_main(const char *const *sp)
 {
-    const char *count = (const char *)sp[2];
+    const char *count = sp[2];
 
     block_signals();
     set_handlers();

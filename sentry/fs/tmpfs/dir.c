@@ -34,7 +34,7 @@ struct tmpfs_entry *tmpfs_entry_find(struct tmpfs_inode *dir, const char *name, 
 
 static struct tmpfs_entry *tmpfs_entry_of(const struct rb_node *n)
 {
-    return (struct tmpfs_entry *)((uintptr_t)n - offsetof(struct tmpfs_entry, by_cookie));
+    return container_of(unconst(n), struct tmpfs_entry, by_cookie);
 }
 
 static int cookie_cmp(const struct rb_node *a, const struct rb_node *b)

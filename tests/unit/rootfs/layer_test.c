@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "lib/error.h"
@@ -236,11 +237,15 @@ TEST(damage)
 TEST(deep_removal)
 {
     struct world w;
+    struct rlimit few = {200, 200};
     world_begin(&w);
-    ck_assert_int_eq(apply(&w, LAYER(TAR_DIR("top"))), 0);
-    /* Deeper than a name may say: directory in directory. */
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    ck_assert_int_eq(
+        apply(&w, LAYER(TAR_DIR("top"), TAR_FILE(".sentry-trash-0", "an image's own"))), 0);
+    /* Deeper than a name may say: directory in directory, more of them than there are descriptors.
+     */
     int at = tree_open_at(w.root, "top", O_PATH | O_DIRECTORY, 0);
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 1500; i++) {
         ck_assert_int_eq(mkdirat(at, "d", i % 7 == 0 ? 0500 : 0755), 0);
         int next = tree_open_at(at, "d", O_PATH | O_DIRECTORY, 0);
         fd_close(at);
@@ -249,6 +254,10 @@ TEST(deep_removal)
     fd_close(at);
     ck_assert_int_eq(apply(&w, LAYER(TAR_FILE(".wh.top", NULL))), 0);
     ck_assert(!tar_there(w.root, "top"));
+    ck_assert(!tar_there(w.root, ".sentry-trash-1"));
+    ck_assert_str_eq(tar_text(w.root, ".sentry-trash-0"), "an image's own");
+    ck_assert_int_eq(apply(&w, LAYER(TAR_DIR("top"), TAR_FILE(".wh..wh..opq", NULL))), 0);
+    ck_assert(!tar_there(w.root, ".sentry-trash-0"));
     world_end(&w);
 }
 
