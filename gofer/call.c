@@ -110,12 +110,135 @@ int gofer_call_end(struct gofer_link *l, struct gofer_reply *r, size_t nfds)
 }
 
 /* A request about one node that has nothing else to say. */
-int gofer_call_node(struct gofer_link *l, uint16_t type, uint32_t node, struct gofer_reply *r)
+struct gofer_out gofer_request_node(struct gofer_link *l, uint16_t type, uint32_t node)
 {
     struct gofer_out out = gofer_request(l, type);
     struct gofer_node_req req = {.node = node};
     gofer_put(&out, &req, sizeof(req));
+    return out;
+}
+
+int gofer_call_node(struct gofer_link *l, uint16_t type, uint32_t node, struct gofer_reply *r)
+{
+    struct gofer_out out = gofer_request_node(l, type, node);
     return gofer_call(l, &out, r);
+}
+
+/* --- pieces --------------------------------------------------------------------------------------
+ */
+
+int gofer_put_checked(struct gofer_out *out, const char *name, size_t len)
+{
+    if (len > GOFER_NAME_MAX)
+        return -ENAMETOOLONG;
+    if (!gofer_name_valid(name, len))
+        return -EINVAL;
+    gofer_put_name(out, name, len);
+    return 0;
+}
+
+int gofer_put_xattr(struct gofer_out *out, const char *name)
+{
+    size_t len = strnlen(name, GOFER_NAME_MAX + 1);
+    if (!gofer_xattr_name_valid(name, len))
+        return -ERANGE;
+    gofer_put_name(out, name, len);
+    return 0;
+}
+
+bool gofer_step_valid(const struct gofer_step *s, uint32_t first)
+{
+    return s->zero == 0 && s->node >= first && s->node < GOFER_NODES_MAX &&
+           gofer_attr_valid(&s->attr);
+}
+
+bool gofer_get_steps(struct gofer_in *in, uint32_t first, uint16_t n, uint16_t done, uint16_t error,
+                     struct gofer_step *steps)
+{
+    if (done > n)
+        return false;
+    for (uint16_t i = 0; i < done; i++) {
+        gofer_get(in, &steps[i], sizeof(steps[i]));
+        if (!gofer_step_valid(&steps[i], first) || (i > 0 && !S_ISDIR(steps[i - 1].attr.mode)))
+            return false;
+    }
+    bool at_dir = done == 0 || S_ISDIR(steps[done - 1].attr.mode);
+    return error ? at_dir && done < n : done == n || !at_dir;
+}
+
+bool gofer_get_link(struct gofer_link *l, struct gofer_in *in, size_t len, const char **ret_link)
+{
+    const char *target = gofer_get_bytes(in, len);
+    if (!target || !gofer_link_valid(target, len) || !gofer_in_done(in))
+        return false;
+    l->reply[(size_t)((const uint8_t *)target - l->reply) + len] = '\0';
+    *ret_link = target;
+    return true;
+}
+
+/* --- whole calls ---------------------------------------------------------------------------------
+ */
+
+int gofer_call_plain(struct gofer_link *l, const struct gofer_out *out)
+{
+    struct gofer_reply r;
+    int rc = gofer_call(l, out, &r);
+    return rc < 0 ? rc : gofer_call_end(l, &r, 0);
+}
+
+int gofer_call_attr(struct gofer_link *l, const struct gofer_out *out, struct gofer_attr *ret)
+{
+    struct gofer_reply r;
+    struct gofer_attr attr;
+    int rc = gofer_call(l, out, &r);
+    if (rc < 0)
+        return rc;
+    gofer_get(&r.in, &attr, sizeof(attr));
+    if (!gofer_attr_valid(&attr))
+        return gofer_break(l, &r);
+    rc = gofer_call_end(l, &r, 0);
+    if (rc == 0)
+        *ret = attr;
+    return rc;
+}
+
+int gofer_call_fd(struct gofer_link *l, const struct gofer_out *out, int access, int *ret_fd)
+{
+    struct gofer_reply r;
+    int rc = gofer_call(l, out, &r);
+    if (rc < 0)
+        return rc;
+    if (r.nfds != 1 || !gofer_fd_valid(r.fds[0], access))
+        return gofer_break(l, &r);
+    rc = gofer_call_end(l, &r, 1);
+    if (rc == 0)
+        *ret_fd = r.fds[0];
+    return rc;
+}
+
+int gofer_call_statfs(struct gofer_link *l, uint16_t type, uint32_t node, struct gofer_statfs *ret)
+{
+    struct gofer_reply r;
+    struct gofer_statfs st;
+    int rc = gofer_call_node(l, type, node, &r);
+    if (rc < 0)
+        return rc;
+    gofer_get(&r.in, &st, sizeof(st));
+    rc = gofer_call_end(l, &r, 0);
+    if (rc == 0)
+        *ret = st;
+    return rc;
+}
+
+int64_t gofer_call_names(struct gofer_link *l, const struct gofer_out *out, char *buf, size_t cap)
+{
+    struct gofer_reply r;
+    int rc = gofer_call(l, out, &r);
+    if (rc < 0)
+        return rc;
+    if (r.in.left > 0 && r.in.data[r.in.left - 1] != '\0')
+        return gofer_break(l, &r);
+    return gofer_call_bytes(l, &r, buf, cap);
 }
 
 bool gofer_fd_valid(int fd, int access)
@@ -199,10 +322,7 @@ int gofer_call_forget(struct gofer_link *l, uint16_t type, const uint32_t *nodes
         struct gofer_forget_req req = {.count = (uint32_t)batch};
         gofer_put(&out, &req, sizeof(req));
         gofer_put(&out, nodes, batch * sizeof(*nodes));
-        struct gofer_reply r;
-        int rc = gofer_call(l, &out, &r);
-        if (rc == 0)
-            rc = gofer_call_end(l, &r, 0);
+        int rc = gofer_call_plain(l, &out);
         if (rc < 0)
             return rc;
         nodes += batch;

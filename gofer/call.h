@@ -46,7 +46,40 @@ int gofer_errno(uint32_t status);
  */
 bool gofer_fd_valid(int fd, int access);
 
+/* -- pieces of requests: -EINVAL or -ENAMETOOLONG, and it is not to be sent ----------------------
+ */
+MUST_CHECK int gofer_put_checked(struct gofer_out *out, const char *name, size_t len);
+/* An attribute's name; -ERANGE. */
+MUST_CHECK int gofer_put_xattr(struct gofer_out *out, const char *name);
+
+/* -- pieces of replies; false: nothing that a server may say -------------------------------------
+ */
+/*
+ * The steps of a walk over n names: all but the last are directories, and only the last one ends it
+ * early. Nodes are first .. GOFER_NODES_MAX - 1.
+ */
+bool gofer_get_steps(struct gofer_in *in, uint32_t first, uint16_t n, uint16_t done, uint16_t error,
+                     struct gofer_step *steps);
+bool gofer_step_valid(const struct gofer_step *s, uint32_t first);
+/* The target of a symlink, len bytes, which has to be the last that the reply says; a NUL behind
+ * it. Valid until the next call. */
+bool gofer_get_link(struct gofer_link *l, struct gofer_in *in, size_t len, const char **ret_link);
+
+/* -- whole calls ---------------------------------------------------------------------------------
+ */
+/* Whose reply says nothing; attributes; a descriptor of a regular file with that access. */
+MUST_CHECK int gofer_call_plain(struct gofer_link *l, const struct gofer_out *out);
+MUST_CHECK int gofer_call_attr(struct gofer_link *l, const struct gofer_out *out,
+                               struct gofer_attr *ret);
+MUST_CHECK int gofer_call_fd(struct gofer_link *l, const struct gofer_out *out, int access,
+                             int *ret_fd);
+MUST_CHECK int gofer_call_statfs(struct gofer_link *l, uint16_t type, uint32_t node,
+                                 struct gofer_statfs *ret);
+/* A list of names of attributes. */
+MUST_CHECK int64_t gofer_call_names(struct gofer_link *l, const struct gofer_out *out, char *buf,
+                                    size_t cap);
 /* A request about one node that has nothing else to say. */
+struct gofer_out gofer_request_node(struct gofer_link *l, uint16_t type, uint32_t node);
 MUST_CHECK int gofer_call_node(struct gofer_link *l, uint16_t type, uint32_t node,
                                struct gofer_reply *r);
 /* Ends a call whose reply is plain bytes, as getxattr and listxattr hand them out. */

@@ -102,37 +102,10 @@ static int walk_request(struct gofer_client *c, const struct gofer_walk *w, stru
     *ret = gofer_request(&c->link, GOFER_WALK);
     struct gofer_walk_req req = {.node = w->node, .count = w->n, .flags = w->flags};
     gofer_put(ret, &req, sizeof(req));
-    for (uint16_t i = 0; i < w->n; i++) {
-        if (w->lens[i] > GOFER_NAME_MAX)
-            return -ENAMETOOLONG;
-        if (!gofer_name_valid(w->names[i], w->lens[i]))
-            return -EINVAL;
-        gofer_put_name(ret, w->names[i], w->lens[i]);
-    }
-    return 0;
-}
-
-static bool step_valid(const struct gofer_client *c, const struct gofer_step *s)
-{
-    return s->zero == 0 && s->node >= c->nroots && s->node < GOFER_NODES_MAX &&
-           gofer_attr_valid(&s->attr);
-}
-
-/* Takes the steps: all but the last are directories, and only the last one ends a walk early. */
-static bool walk_steps(struct gofer_client *c, struct gofer_walk *w, struct gofer_in *in,
-                       const struct gofer_walk_rep *rep)
-{
-    if (rep->done > w->n)
-        return false;
-    for (uint16_t i = 0; i < rep->done; i++) {
-        gofer_get(in, &w->steps[i], sizeof(w->steps[i]));
-        if (!step_valid(c, &w->steps[i]))
-            return false;
-        if (i > 0 && !S_ISDIR(w->steps[i - 1].attr.mode))
-            return false;
-    }
-    bool at_dir = rep->done == 0 || S_ISDIR(w->steps[rep->done - 1].attr.mode);
-    return rep->error ? at_dir && rep->done < w->n : rep->done == w->n || !at_dir;
+    int rc = 0;
+    for (uint16_t i = 0; i < w->n && rc == 0; i++)
+        rc = gofer_put_checked(ret, w->names[i], w->lens[i]);
+    return rc;
 }
 
 /* Takes the target behind the steps; it is there exactly if the last step is a symlink. */
@@ -142,11 +115,8 @@ static bool walk_link(struct gofer_client *c, struct gofer_walk *w, struct gofer
     bool symlink = rep->done > 0 && S_ISLNK(w->steps[rep->done - 1].attr.mode);
     if (rep->link == 0)
         return true;
-    const char *target = gofer_get_bytes(in, rep->link);
-    if (!symlink || !target || !gofer_link_valid(target, rep->link) || !gofer_in_done(in))
+    if (!symlink || !gofer_get_link(&c->link, in, rep->link, &w->link))
         return false;
-    c->link.reply[(size_t)((const uint8_t *)target - c->link.reply) + rep->link] = '\0';
-    w->link = target;
     w->link_len = rep->link;
     return true;
 }
@@ -178,7 +148,8 @@ int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
         return rc;
     struct gofer_walk_rep rep;
     gofer_get(&r.in, &rep, sizeof(rep));
-    if (!walk_steps(c, w, &r.in, &rep) || !walk_link(c, w, &r.in, &rep) || !walk_fd(w, &r, &rep))
+    if (!gofer_get_steps(&r.in, c->nroots, w->n, rep.done, rep.error, w->steps) ||
+        !walk_link(c, w, &r.in, &rep) || !walk_fd(w, &r, &rep))
         return gofer_break(&c->link, &r);
     rc = gofer_call_end(&c->link, &r, rep.fds);
     if (rc < 0)
@@ -212,32 +183,14 @@ int gofer_lookup(struct gofer_client *c, uint32_t node, const char *name, size_t
 
 int gofer_getattr(struct gofer_client *c, uint32_t node, struct gofer_attr *ret_attr)
 {
-    struct gofer_reply r;
-    int rc = gofer_call_node(&c->link, GOFER_GETATTR, node, &r);
-    if (rc < 0)
-        return rc;
-    struct gofer_attr attr;
-    gofer_get(&r.in, &attr, sizeof(attr));
-    if (!gofer_attr_valid(&attr))
-        return gofer_break(&c->link, &r);
-    rc = gofer_call_end(&c->link, &r, 0);
-    if (rc == 0)
-        *ret_attr = attr;
-    return rc;
+    struct gofer_out out = gofer_request_node(&c->link, GOFER_GETATTR, node);
+    return gofer_call_attr(&c->link, &out, ret_attr);
 }
 
 int gofer_open(struct gofer_client *c, uint32_t node, int *ret_fd)
 {
-    struct gofer_reply r;
-    int rc = gofer_call_node(&c->link, GOFER_OPEN, node, &r);
-    if (rc < 0)
-        return rc;
-    if (r.nfds != 1 || !gofer_fd_valid(r.fds[0], O_RDONLY))
-        return gofer_break(&c->link, &r);
-    rc = gofer_call_end(&c->link, &r, 1);
-    if (rc == 0)
-        *ret_fd = r.fds[0];
-    return rc;
+    struct gofer_out out = gofer_request_node(&c->link, GOFER_OPEN, node);
+    return gofer_call_fd(&c->link, &out, O_RDONLY, ret_fd);
 }
 
 int64_t gofer_readlink(struct gofer_client *c, uint32_t node, char *buf, size_t cap)
@@ -267,42 +220,26 @@ int64_t gofer_readdir(struct gofer_client *c, uint32_t node, uint64_t cookie, go
 
 int gofer_statfs(struct gofer_client *c, uint32_t node, struct gofer_statfs *ret)
 {
-    struct gofer_reply r;
-    int rc = gofer_call_node(&c->link, GOFER_STATFS, node, &r);
-    if (rc < 0)
-        return rc;
-    struct gofer_statfs st;
-    gofer_get(&r.in, &st, sizeof(st));
-    rc = gofer_call_end(&c->link, &r, 0);
-    if (rc == 0)
-        *ret = st;
-    return rc;
+    return gofer_call_statfs(&c->link, GOFER_STATFS, node, ret);
 }
 
 int64_t gofer_getxattr(struct gofer_client *c, uint32_t node, const char *name, void *buf,
                        size_t cap)
 {
-    size_t len = strnlen(name, GOFER_NAME_MAX + 1);
-    if (!gofer_xattr_name_valid(name, len))
-        return -ERANGE;
-    struct gofer_out out = gofer_request(&c->link, GOFER_GETXATTR);
-    struct gofer_node_req req = {.node = node};
-    gofer_put(&out, &req, sizeof(req));
-    gofer_put_name(&out, name, len);
+    struct gofer_out out = gofer_request_node(&c->link, GOFER_GETXATTR, node);
     struct gofer_reply r;
-    int rc = gofer_call(&c->link, &out, &r);
+    int rc = gofer_put_xattr(&out, name);
+    if (rc == 0 && !gofer_xattr_served(name))
+        return -ENODATA;
+    if (rc == 0)
+        rc = gofer_call(&c->link, &out, &r);
     return rc < 0 ? rc : gofer_call_bytes(&c->link, &r, buf, cap);
 }
 
 int64_t gofer_listxattr(struct gofer_client *c, uint32_t node, char *buf, size_t cap)
 {
-    struct gofer_reply r;
-    int rc = gofer_call_node(&c->link, GOFER_LISTXATTR, node, &r);
-    if (rc < 0)
-        return rc;
-    if (r.in.left > 0 && r.in.data[r.in.left - 1] != '\0')
-        return gofer_break(&c->link, &r);
-    return gofer_call_bytes(&c->link, &r, buf, cap);
+    struct gofer_out out = gofer_request_node(&c->link, GOFER_LISTXATTR, node);
+    return gofer_call_names(&c->link, &out, buf, cap);
 }
 
 int gofer_forget(struct gofer_client *c, const uint32_t *nodes, size_t n)

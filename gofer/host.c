@@ -133,18 +133,13 @@ int host_readdir(int dir_fd, uint64_t *cookie, struct gofer_out *out)
     return 0;
 }
 
-bool host_xattr_served(const char *name)
-{
-    return strncmp(name, "user.", 5) == 0 || strcmp(name, "security.capability") == 0;
-}
-
 size_t host_xattr_filter(char *names, size_t len)
 {
     size_t kept = 0;
     size_t left = len;
     for (const char *at = names; left > 0;) {
         size_t size = strnlen(at, left - 1) + 1;
-        if (host_xattr_served(at)) {
+        if (gofer_xattr_served(at)) {
             memmove(names + kept, at, size);
             kept += size;
         }

@@ -28,7 +28,5 @@ MUST_CHECK int host_statfs(int fd, struct gofer_statfs *ret);
  * "..", and those that no name of ours can say. *cookie: where it stands afterwards.
  */
 MUST_CHECK int host_readdir(int dir_fd, uint64_t *cookie, struct gofer_out *out);
-/* user.* and security.capability: no other attribute is known to anybody. */
-bool host_xattr_served(const char *name);
-/* Reduces a list of names to the served ones; returns its new length. */
+/* Reduces a list of names to the served ones (gofer_xattr_served); returns its new length. */
 size_t host_xattr_filter(char *names, size_t len);

@@ -164,6 +164,11 @@ bool gofer_xattr_name_valid(const char *name, size_t len)
     return len > 0 && len <= GOFER_NAME_MAX && !memchr(name, '\0', len);
 }
 
+bool gofer_xattr_served(const char *name)
+{
+    return strncmp(name, "user.", 5) == 0 || strcmp(name, "security.capability") == 0;
+}
+
 bool gofer_link_valid(const char *target, size_t len)
 {
     return len > 0 && len <= GOFER_LINK_MAX && !memchr(target, '\0', len);

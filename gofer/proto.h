@@ -236,6 +236,8 @@ unsigned gofer_spins(void);
 MUST_CHECK bool gofer_name_valid(const char *name, size_t len);
 /* 1..255 bytes, no NUL: the name of an extended attribute. */
 MUST_CHECK bool gofer_xattr_name_valid(const char *name, size_t len);
+/* user.* and security.capability: no other attribute is known to anybody. */
+bool gofer_xattr_served(const char *name);
 /* 1..4095 bytes, no NUL: what a symlink points at. */
 MUST_CHECK bool gofer_link_valid(const char *target, size_t len);
 /* Times in range and reserved fields zero. */

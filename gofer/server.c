@@ -1,11 +1,7 @@
 /*
- * One request at a time (serve.c). A handler first reads its whole request
- * and refuses it with -EPROTO if anything is missing, left over or out of range; only then does it
- * touch the tree. It appends the body of the reply behind the header's place; when it returns an
- * errno, what it appended is dropped and the reply is the header alone.
- *
- * The client cannot make the server hold more than its tables allow (nodes, open directories), and
- * one that does not read its replies only stops its own requests.
+ * The image's requests, one at a time (serve.c). The client cannot make the server hold more than
+ * its tables allow (nodes, open directories), and one that does not read its replies only stops its
+ * own requests.
  */
 #include "gofer/server.h"
 
@@ -16,45 +12,37 @@
 #include "lib/alloc.h"
 #include "lib/fdio.h"
 
-/* A request under way: what is left to read, and the reply as far as it is written. */
-struct exchange {
-    struct server *s;
-    struct gofer_in in;
-    struct gofer_out out;
-    int fd;
-};
-
-/* 0, a negative errno for the client, or -EPROTO: malformed. */
-typedef int handler_fn(struct exchange *x);
-
 /* What the client gets to know of an errno of the host: another mount is never entered. */
 static uint32_t status_of(int rc)
 {
     return rc == -EXDEV ? EACCES : serve_status(rc);
 }
 
-/* The node of a request that says nothing else (or whose rest the caller has read). */
-static int node_of(struct exchange *x, uint32_t id, struct node **ret)
+static struct tree *tree_of(const struct exchange *x)
 {
-    struct node *n = nodes_get(&x->s->tree.nodes, id);
+    return &((struct server *)x->server)->tree;
+}
+
+static int node_of(const struct exchange *x, uint32_t id, struct node **ret)
+{
+    struct node *n = nodes_get(&tree_of(x)->nodes, id);
     if (!n)
         return -ESTALE;
     *ret = n;
     return 0;
 }
 
+/* The node of a request that says nothing else. */
 static int node_request(struct exchange *x, struct node **ret)
 {
-    struct gofer_node_req req;
-    gofer_get(&x->in, &req, sizeof(req));
-    if (!gofer_in_done(&x->in) || req.zero != 0)
-        return -EPROTO;
-    return node_of(x, req.node, ret);
+    uint32_t id;
+    int rc = serve_node_request(x, &id);
+    return rc < 0 ? rc : node_of(x, id, ret);
 }
 
 static int handle_hello(struct exchange *x)
 {
-    struct server *s = x->s;
+    struct server *s = x->server;
     struct gofer_hello said;
     gofer_get(&x->in, &said, sizeof(said));
     if (!gofer_in_done(&x->in))
@@ -97,7 +85,7 @@ static void walk_steps(struct exchange *x, const struct gofer_walk_req *req,
     struct node *n = *ret_last;
     while (rep->done < req->count) {
         struct gofer_step step = {0};
-        int rc = tree_lookup(&x->s->tree, n, names->names[rep->done], names->lens[rep->done], &n,
+        int rc = tree_lookup(tree_of(x), n, names->names[rep->done], names->lens[rep->done], &n,
                              &step.attr);
         if (rc < 0) {
             rep->error = (uint16_t)status_of(rc);
@@ -128,7 +116,7 @@ static int handle_walk(struct exchange *x)
     walk_steps(x, &req, &names, &rep, &n);
     if (rep.done > 0 && n->type == DT_LNK) {
         char target[GOFER_LINK_MAX + 1];
-        int64_t len = tree_readlink(&x->s->tree, n, target, sizeof(target));
+        int64_t len = tree_readlink(tree_of(x), n, target, sizeof(target));
         if (len > 0) {
             rep.link = (uint16_t)len;
             gofer_put(&x->out, target, (size_t)len);
@@ -136,7 +124,7 @@ static int handle_walk(struct exchange *x)
     }
     /* If it cannot be opened, the client sees no descriptor and asks again to learn why. */
     if ((req.flags & GOFER_WALK_OPEN) && rep.done == req.count && n->type == DT_REG &&
-        tree_open(&x->s->tree, n, &x->fd) == 0)
+        tree_open(tree_of(x), n, &x->fd) == 0)
         rep.fds = 1;
     if (place)
         *place = rep;
@@ -146,22 +134,18 @@ static int handle_walk(struct exchange *x)
 static int handle_getattr(struct exchange *x)
 {
     struct node *n;
-    int rc = node_request(x, &n);
-    if (rc < 0)
-        return rc;
     struct gofer_attr attr;
-    rc = tree_getattr(&x->s->tree, n, &attr);
-    if (rc < 0)
-        return rc;
-    gofer_put(&x->out, &attr, sizeof(attr));
-    return 0;
+    int rc = node_request(x, &n);
+    if (rc == 0)
+        rc = tree_getattr(tree_of(x), n, &attr);
+    return serve_put(x, rc, &attr, sizeof(attr));
 }
 
 static int handle_open(struct exchange *x)
 {
     struct node *n;
     int rc = node_request(x, &n);
-    return rc < 0 ? rc : tree_open(&x->s->tree, n, &x->fd);
+    return rc < 0 ? rc : tree_open(tree_of(x), n, &x->fd);
 }
 
 static int handle_readlink(struct exchange *x)
@@ -171,7 +155,7 @@ static int handle_readlink(struct exchange *x)
     if (rc < 0)
         return rc;
     char target[GOFER_LINK_MAX + 1];
-    int64_t len = tree_readlink(&x->s->tree, n, target, sizeof(target));
+    int64_t len = tree_readlink(tree_of(x), n, target, sizeof(target));
     if (len < 0)
         return (int)len;
     gofer_put(&x->out, target, (size_t)len);
@@ -181,80 +165,58 @@ static int handle_readlink(struct exchange *x)
 static int handle_readdir(struct exchange *x)
 {
     struct gofer_readdir_req req;
-    gofer_get(&x->in, &req, sizeof(req));
-    if (!gofer_in_done(&x->in) || req.zero != 0)
-        return -EPROTO;
     struct node *n;
-    int rc = node_of(x, req.node, &n);
-    return rc < 0 ? rc : tree_readdir(&x->s->tree, n, req.cookie, &x->out);
+    int rc = serve_readdir_request(x, &req);
+    if (rc == 0)
+        rc = node_of(x, req.node, &n);
+    return rc < 0 ? rc : tree_readdir(tree_of(x), n, req.cookie, &x->out);
 }
 
 static int handle_statfs(struct exchange *x)
 {
     struct node *n;
-    int rc = node_request(x, &n);
-    if (rc < 0)
-        return rc;
     struct gofer_statfs st;
-    rc = tree_statfs(&x->s->tree, n, &st);
-    if (rc < 0)
-        return rc;
-    gofer_put(&x->out, &st, sizeof(st));
-    return 0;
-}
-
-/* Values and lists go straight into the reply; both are bounded by what fits there. */
-static int bytes_done(struct exchange *x, int64_t len)
-{
-    if (len < 0)
-        return (int)len;
-    x->out.size += (size_t)len;
-    return 0;
+    int rc = node_request(x, &n);
+    if (rc == 0)
+        rc = tree_statfs(tree_of(x), n, &st);
+    return serve_put(x, rc, &st, sizeof(st));
 }
 
 static int handle_getxattr(struct exchange *x)
 {
     struct gofer_node_req req;
-    char name[GOFER_NAME_MAX + 1] = {0};
-    size_t len;
+    serve_name name;
+    struct node *n;
     gofer_get(&x->in, &req, sizeof(req));
-    const char *said = gofer_get_xattr_name(&x->in, &len);
+    serve_take_xattr_name(x, name);
     if (!gofer_in_done(&x->in) || req.zero != 0)
         return -EPROTO;
-    memcpy(name, said, len);
-    struct node *n;
     int rc = node_of(x, req.node, &n);
-    if (rc < 0)
-        return rc;
-    return bytes_done(
-        x, tree_getxattr(&x->s->tree, n, name, x->out.data + x->out.size, GOFER_XATTR_MAX));
+    return rc < 0 ? rc
+                  : serve_bytes(
+                        x, tree_getxattr(tree_of(x), n, name, serve_space(x), GOFER_XATTR_MAX));
 }
 
 static int handle_listxattr(struct exchange *x)
 {
     struct node *n;
     int rc = node_request(x, &n);
-    if (rc < 0)
-        return rc;
-    return bytes_done(
-        x, tree_listxattr(&x->s->tree, n, (char *)x->out.data + x->out.size, GOFER_XATTR_MAX));
+    return rc < 0 ? rc
+                  : serve_bytes(x, tree_listxattr(tree_of(x), n, serve_space(x), GOFER_XATTR_MAX));
+}
+
+static void forget(void *server, uint32_t node)
+{
+    struct server *s = server;
+    tree_forget(&s->tree, node);
 }
 
 static int handle_forget(struct exchange *x)
 {
-    struct gofer_forget_req req;
-    gofer_get(&x->in, &req, sizeof(req));
-    if (x->in.bad || req.zero != 0 || x->in.left != (uint64_t)req.count * sizeof(uint32_t))
-        return -EPROTO;
-    for (uint32_t i = 0; i < req.count; i++) {
-        uint32_t node;
-        gofer_get(&x->in, &node, sizeof(node));
-        tree_forget(&x->s->tree, node);
-    }
-    return 0;
+    return serve_forget_request(x, forget);
 }
 
-static handler_fn *const handlers[GOFER_MSG_END] = {
+static serve_handler *const handlers[GOFER_MSG_END] = {
     [GOFER_HELLO] = handle_hello,         [GOFER_WALK] = handle_walk,
     [GOFER_GETATTR] = handle_getattr,     [GOFER_OPEN] = handle_open,
     [GOFER_READLINK] = handle_readlink,   [GOFER_READDIR] = handle_readdir,
@@ -262,38 +224,21 @@ static handler_fn *const handlers[GOFER_MSG_END] = {
     [GOFER_LISTXATTR] = handle_listxattr, [GOFER_FORGET] = handle_forget,
 };
 
-int server_handle(struct server *s, size_t size, struct server_reply *ret)
+static bool acceptable(const void *server, uint32_t type)
 {
-    struct exchange x = {.s = s, .fd = -1};
-    struct gofer_header h;
-    gofer_in_init(&x.in, s->request, size);
-    gofer_get(&x.in, &h, sizeof(h));
-    if (x.in.bad || h.size != size || h.zero != 0 || h.status != 0)
-        return -EPROTO;
-    if (h.type == 0 || h.type >= GOFER_MSG_END || (h.type == GOFER_HELLO) == s->greeted)
-        return -EPROTO;
-    gofer_out_init(&x.out, s->reply, sizeof(s->reply));
-    gofer_put(&x.out, &h, sizeof(h));
-    int rc = handlers[h.type](&x);
-    if (rc == -EPROTO)
-        return rc;
-    if (x.out.full) { /* no reply is that long */
-        fd_close(x.fd);
-        return -EOVERFLOW;
-    }
-    if (rc < 0) {
-        x.out.size = sizeof(h);
-        h.status = status_of(rc);
-    }
-    h.size = (uint32_t)x.out.size;
-    memcpy(s->reply, &h, sizeof(h));
-    *ret = (struct server_reply){.size = x.out.size, .fd = x.fd};
-    return 0;
+    return (type == GOFER_HELLO) != ((const struct server *)server)->greeted;
 }
 
-static int handle(void *ctx, size_t size, struct server_reply *ret)
+int server_handle(struct server *s, size_t size, struct server_reply *ret)
 {
-    return server_handle(ctx, size, ret);
+    static const struct service image = {
+        .handlers = handlers, .end = GOFER_MSG_END, .acceptable = acceptable, .status = status_of};
+    return serve_message(&image, s, s->request, size, s->reply, ret);
+}
+
+static int handle(void *server, size_t size, struct server_reply *ret)
+{
+    return server_handle(server, size, ret);
 }
 
 int server_run(struct server *s, const struct gofer_port *port)

@@ -290,7 +290,7 @@ static int enter_dir_of(struct tree *t, struct node *n, const char **ret_name)
 int64_t tree_getxattr(struct tree *t, struct node *n, const char *name, void *buf, size_t cap)
 {
     const char *file;
-    if (!host_xattr_served(name))
+    if (!gofer_xattr_served(name))
         return -ENODATA;
     int rc = enter_dir_of(t, n, &file);
     if (rc < 0)

@@ -279,11 +279,16 @@ int volume_at(struct volumes *v, const struct volume_place *p, const char **ret_
     return same_file(p->node, &st) ? at : -ESTALE;
 }
 
+bool volume_is(const struct vnode *n, int fd)
+{
+    struct statx st;
+    return host_statx(fd, "", &st) == 0 && same_file(n, &st);
+}
+
 int volume_open(struct volumes *v, const struct volume_place *p, int access, int *ret_fd)
 {
     const char *name;
     char text[16];
-    struct statx st;
     if (p->node->type == DT_DIR)
         return -EISDIR;
     if (p->node->type == DT_LNK)
@@ -296,7 +301,7 @@ int volume_open(struct volumes *v, const struct volume_place *p, int access, int
     int fd = host_open(at, name, (uint64_t)access | O_NONBLOCK | O_NOCTTY, 0, volume_crosses(v, p));
     if (fd < 0)
         return fd;
-    if (host_statx(fd, "", &st) < 0 || !same_file(p->node, &st)) {
+    if (!volume_is(p->node, fd)) {
         fd_close(fd);
         return -ESTALE;
     }
@@ -358,7 +363,7 @@ int64_t volume_getxattr(struct volumes *v, const struct volume_place *p, const c
 {
     const char *file;
     char text[16];
-    if (!host_xattr_served(name))
+    if (!gofer_xattr_served(name))
         return -ENODATA;
     int rc = enter_place(v, p, &file, text);
     if (rc < 0)

@@ -88,9 +88,10 @@ MUST_CHECK int64_t volume_listxattr(struct volumes *v, const struct volume_place
                                     size_t cap);
 
 /* -- volume_write.c; the caller has checked that the root is writable -------------------------- */
+/* *ret_fd: of a regular file that was made, O_RDWR; else -1. */
 MUST_CHECK int volume_create(struct volumes *v, struct vnode *dir, const char *name,
                              const struct volume_create_req *req, const char *target,
-                             struct vnode **ret, struct gofer_attr *ret_attr);
+                             struct vnode **ret, struct gofer_attr *ret_attr, int *ret_fd);
 MUST_CHECK int volume_link(struct volumes *v, const struct volume_place *p, struct vnode *new_dir,
                            const char *new_name, struct gofer_attr *ret_attr);
 MUST_CHECK int volume_remove(struct vnode *dir, const char *name, bool directory);
@@ -108,5 +109,7 @@ MUST_CHECK int volume_sync(struct vnode *n);
  * there (-ESTALE). */
 MUST_CHECK int volume_at(struct volumes *v, const struct volume_place *p, const char **ret_name,
                          char text[16]);
+/* Whether the descriptor is of this very file. */
+bool volume_is(const struct vnode *n, int fd);
 /* Whether the name may be a mount of its own. */
 bool volume_crosses(const struct volumes *v, const struct volume_place *p);

@@ -101,15 +101,17 @@ int volume_client_root(const struct volume_client *c, uint32_t r, struct volume_
 /* --- pieces --------------------------------------------------------------------------------------
  */
 
-/* -EINVAL or -ENAMETOOLONG, and the request is not to be sent. */
 static int put_name(struct gofer_out *out, const char *name)
 {
-    size_t len = strlen(name);
-    if (len > GOFER_NAME_MAX)
-        return -ENAMETOOLONG;
-    if (!gofer_name_valid(name, len))
-        return -EINVAL;
-    gofer_put_name(out, name, len);
+    return gofer_put_checked(out, name, strlen(name));
+}
+
+/* The name of a place: none for a root. */
+static int put_place_name(struct gofer_out *out, const struct volume_ref *ref)
+{
+    if (ref->name[0])
+        return put_name(out, ref->name);
+    gofer_put_name(out, "", 0);
     return 0;
 }
 
@@ -117,53 +119,20 @@ static int put_place(struct gofer_out *out, const struct volume_ref *ref, uint32
 {
     struct volume_place_req req = {.dir = ref->dir, .node = ref->node, .flags = flags};
     gofer_put(out, &req, sizeof(req));
-    if (ref->name[0])
-        return put_name(out, ref->name);
-    gofer_put_name(out, "", 0);
-    return 0;
+    return put_place_name(out, ref);
 }
 
-static int put_xattr_name(struct gofer_out *out, const char *name)
+/* A place and the name of one of its attributes. */
+static int put_attribute(struct gofer_out *out, const struct volume_ref *ref, uint32_t flags,
+                         const char *name)
 {
-    size_t len = strnlen(name, GOFER_NAME_MAX + 1);
-    if (!gofer_xattr_name_valid(name, len))
-        return -ERANGE;
-    gofer_put_name(out, name, len);
-    return 0;
-}
-
-/* Sends a request whose reply says nothing. */
-static int call_plain(struct volume_client *c, const struct gofer_out *out)
-{
-    struct gofer_reply r;
-    int rc = gofer_call(&c->link, out, &r);
-    return rc < 0 ? rc : gofer_call_end(&c->link, &r, 0);
-}
-
-static int call_attr(struct volume_client *c, const struct gofer_out *out, struct gofer_attr *ret)
-{
-    struct gofer_reply r;
-    struct gofer_attr attr;
-    int rc = gofer_call(&c->link, out, &r);
-    if (rc < 0)
-        return rc;
-    gofer_get(&r.in, &attr, sizeof(attr));
-    if (!gofer_attr_valid(&attr))
-        return gofer_break(&c->link, &r);
-    rc = gofer_call_end(&c->link, &r, 0);
-    if (rc == 0)
-        *ret = attr;
-    return rc;
-}
-
-static bool step_valid(const struct gofer_step *s)
-{
-    return s->zero == 0 && s->node < GOFER_NODES_MAX && gofer_attr_valid(&s->attr);
+    int rc = put_place(out, ref, flags);
+    return rc < 0 ? rc : gofer_put_xattr(out, name);
 }
 
 /* A node, and behind it the target if it is a symlink. */
-static int call_step(struct volume_client *c, const struct gofer_out *out, struct gofer_step *ret,
-                     const char **ret_link)
+static int call_lookup(struct volume_client *c, const struct gofer_out *out, struct gofer_step *ret,
+                       const char **ret_link)
 {
     struct gofer_reply r;
     struct gofer_step step;
@@ -171,18 +140,15 @@ static int call_step(struct volume_client *c, const struct gofer_out *out, struc
     if (rc < 0)
         return rc;
     gofer_get(&r.in, &step, sizeof(step));
-    size_t len = r.in.left;
-    bool with_link = ret_link && S_ISLNK(step.attr.mode);
-    const char *link = with_link ? gofer_get_bytes(&r.in, len) : NULL;
-    if (!step_valid(&step) || (with_link && (!link || !gofer_link_valid(link, len))))
+    bool with_link = S_ISLNK(step.attr.mode);
+    const char *link = NULL;
+    if (!gofer_step_valid(&step, 0) ||
+        (with_link && !gofer_get_link(&c->link, &r.in, r.in.left, &link)))
         return gofer_break(&c->link, &r);
     rc = gofer_call_end(&c->link, &r, 0);
     if (rc < 0)
         return rc;
-    if (link)
-        c->link.reply[(size_t)((const uint8_t *)link - c->link.reply) + len] = '\0';
-    if (ret_link)
-        *ret_link = link;
+    *ret_link = link;
     *ret = step;
     return 0;
 }
@@ -197,22 +163,7 @@ int volume_client_lookup(struct volume_client *c, uint32_t dir, const char *name
     struct volume_dir_req req = {.dir = dir};
     gofer_put(&out, &req, sizeof(req));
     int rc = put_name(&out, name);
-    return rc < 0 ? rc : call_step(c, &out, ret, ret_link);
-}
-
-/* All but the last step are directories, and only the last one ends a walk early. */
-static bool walk_steps(struct gofer_in *in, uint16_t n, const struct volume_walk_rep *rep,
-                       struct volume_walk *ret)
-{
-    if (rep->zero != 0 || rep->done > n || (rep->error && rep->done == n))
-        return false;
-    for (uint16_t i = 0; i < rep->done; i++) {
-        gofer_get(in, &ret->steps[i], sizeof(ret->steps[i]));
-        if (!step_valid(&ret->steps[i]) || (i > 0 && !S_ISDIR(ret->steps[i - 1].attr.mode)))
-            return false;
-    }
-    bool at_dir = rep->done == 0 || S_ISDIR(ret->steps[rep->done - 1].attr.mode);
-    return rep->error ? at_dir : rep->done == n || !at_dir;
+    return rc < 0 ? rc : call_lookup(c, &out, ret, ret_link);
 }
 
 int volume_client_walk(struct volume_client *c, uint32_t dir, const char *const *names, uint16_t n,
@@ -231,19 +182,17 @@ int volume_client_walk(struct volume_client *c, uint32_t dir, const char *const 
     if (rc < 0)
         return rc;
     gofer_get(&r.in, &rep, sizeof(rep));
-    if (!walk_steps(&r.in, n, &rep, ret))
-        return gofer_break(&c->link, &r);
-    size_t len = r.in.left;
-    bool symlink = rep.done > 0 && S_ISLNK(ret->steps[rep.done - 1].attr.mode);
-    const char *link = symlink && len > 0 ? gofer_get_bytes(&r.in, len) : NULL;
-    if (link && !gofer_link_valid(link, len))
+    bool good = rep.zero == 0 && gofer_attr_valid(&rep.dir) &&
+                gofer_get_steps(&r.in, 0, n, rep.done, rep.error, ret->steps);
+    ret->link = NULL;
+    if (good && rep.done > 0 && S_ISLNK(ret->steps[rep.done - 1].attr.mode) && r.in.left > 0)
+        good = gofer_get_link(&c->link, &r.in, r.in.left, &ret->link);
+    if (!good)
         return gofer_break(&c->link, &r);
     rc = gofer_call_end(&c->link, &r, 0);
     if (rc < 0)
         return rc;
-    if (link)
-        c->link.reply[(size_t)((const uint8_t *)link - c->link.reply) + len] = '\0';
-    ret->link = link;
+    ret->dir = rep.dir;
     ret->done = rep.done;
     ret->error = rep.error ? gofer_errno(rep.error) : 0;
     return 0;
@@ -251,10 +200,8 @@ int volume_client_walk(struct volume_client *c, uint32_t dir, const char *const 
 
 int volume_client_getattr(struct volume_client *c, uint32_t node, struct gofer_attr *ret)
 {
-    struct gofer_out out = gofer_request(&c->link, VOLUME_GETATTR);
-    struct gofer_node_req req = {.node = node};
-    gofer_put(&out, &req, sizeof(req));
-    return call_attr(c, &out, ret);
+    struct gofer_out out = gofer_request_node(&c->link, VOLUME_GETATTR, node);
+    return gofer_call_attr(&c->link, &out, ret);
 }
 
 int volume_client_open(struct volume_client *c, const struct volume_ref *ref, uint32_t flags,
@@ -262,18 +209,8 @@ int volume_client_open(struct volume_client *c, const struct volume_ref *ref, ui
 {
     static const int access[] = {0, O_RDONLY, O_WRONLY, O_RDWR};
     struct gofer_out out = gofer_request(&c->link, VOLUME_OPEN);
-    struct gofer_reply r;
     int rc = flags == 0 || flags > 3 ? -EINVAL : put_place(&out, ref, flags);
-    if (rc == 0)
-        rc = gofer_call(&c->link, &out, &r);
-    if (rc < 0)
-        return rc;
-    if (r.nfds != 1 || !gofer_fd_valid(r.fds[0], access[flags]))
-        return gofer_break(&c->link, &r);
-    rc = gofer_call_end(&c->link, &r, 1);
-    if (rc == 0)
-        *ret_fd = r.fds[0];
-    return rc;
+    return rc < 0 ? rc : gofer_call_fd(&c->link, &out, access[flags], ret_fd);
 }
 
 int64_t volume_client_readdir(struct volume_client *c, uint32_t node, uint64_t cookie,
@@ -284,16 +221,7 @@ int64_t volume_client_readdir(struct volume_client *c, uint32_t node, uint64_t c
 
 int volume_client_statfs(struct volume_client *c, uint32_t node, struct gofer_statfs *ret)
 {
-    struct gofer_reply r;
-    struct gofer_statfs st;
-    int rc = gofer_call_node(&c->link, VOLUME_STATFS, node, &r);
-    if (rc < 0)
-        return rc;
-    gofer_get(&r.in, &st, sizeof(st));
-    rc = gofer_call_end(&c->link, &r, 0);
-    if (rc == 0)
-        *ret = st;
-    return rc;
+    return gofer_call_statfs(&c->link, VOLUME_STATFS, node, ret);
 }
 
 int64_t volume_client_getxattr(struct volume_client *c, const struct volume_ref *ref,
@@ -301,9 +229,9 @@ int64_t volume_client_getxattr(struct volume_client *c, const struct volume_ref 
 {
     struct gofer_out out = gofer_request(&c->link, VOLUME_GETXATTR);
     struct gofer_reply r;
-    int rc = put_place(&out, ref, 0);
-    if (rc == 0)
-        rc = put_xattr_name(&out, name);
+    int rc = put_attribute(&out, ref, 0, name);
+    if (rc == 0 && !gofer_xattr_served(name))
+        return -ENODATA;
     if (rc == 0)
         rc = gofer_call(&c->link, &out, &r);
     return rc < 0 ? rc : gofer_call_bytes(&c->link, &r, buf, cap);
@@ -313,15 +241,8 @@ int64_t volume_client_listxattr(struct volume_client *c, const struct volume_ref
                                 size_t cap)
 {
     struct gofer_out out = gofer_request(&c->link, VOLUME_LISTXATTR);
-    struct gofer_reply r;
     int rc = put_place(&out, ref, 0);
-    if (rc == 0)
-        rc = gofer_call(&c->link, &out, &r);
-    if (rc < 0)
-        return rc;
-    if (r.in.left > 0 && r.in.data[r.in.left - 1] != '\0')
-        return gofer_break(&c->link, &r);
-    return gofer_call_bytes(&c->link, &r, buf, cap);
+    return rc < 0 ? rc : gofer_call_names(&c->link, &out, buf, cap);
 }
 
 int volume_client_forget(struct volume_client *c, const uint32_t *nodes, size_t n)
@@ -332,8 +253,31 @@ int volume_client_forget(struct volume_client *c, const uint32_t *nodes, size_t 
 /* --- changes -------------------------------------------------------------------------------------
  */
 
+/* A node, and maybe a descriptor of a regular file. */
+static int call_create(struct volume_client *c, const struct gofer_out *out, struct gofer_step *ret,
+                       int *ret_fd)
+{
+    struct gofer_reply r;
+    struct gofer_step step;
+    int rc = gofer_call(&c->link, out, &r);
+    if (rc < 0)
+        return rc;
+    gofer_get(&r.in, &step, sizeof(step));
+    bool good = gofer_step_valid(&step, 0) && r.nfds <= 1;
+    if (good && r.nfds == 1)
+        good = S_ISREG(step.attr.mode) && gofer_fd_valid(r.fds[0], O_RDWR);
+    if (!good)
+        return gofer_break(&c->link, &r);
+    rc = gofer_call_end(&c->link, &r, r.nfds);
+    if (rc < 0)
+        return rc;
+    *ret = step;
+    *ret_fd = r.nfds == 1 ? r.fds[0] : -1;
+    return 0;
+}
+
 int volume_client_create(struct volume_client *c, const struct volume_create_req *req,
-                         const char *name, const char *target, struct gofer_step *ret)
+                         const char *name, const char *target, struct gofer_step *ret, int *ret_fd)
 {
     struct gofer_out out = gofer_request(&c->link, VOLUME_CREATE);
     gofer_put(&out, req, sizeof(*req));
@@ -345,7 +289,7 @@ int volume_client_create(struct volume_client *c, const struct volume_create_req
             return -ENAMETOOLONG;
         gofer_put(&out, target, strlen(target));
     }
-    return call_step(c, &out, ret, NULL);
+    return call_create(c, &out, ret, ret_fd);
 }
 
 int volume_client_link(struct volume_client *c, const struct volume_ref *ref, uint32_t new_dir,
@@ -357,7 +301,7 @@ int volume_client_link(struct volume_client *c, const struct volume_ref *ref, ui
     int rc = put_name(&out, ref->name);
     if (rc == 0)
         rc = put_name(&out, new_name);
-    return rc < 0 ? rc : call_attr(c, &out, ret);
+    return rc < 0 ? rc : gofer_call_attr(&c->link, &out, ret);
 }
 
 int volume_client_remove(struct volume_client *c, uint32_t dir, const char *name, bool directory)
@@ -366,7 +310,7 @@ int volume_client_remove(struct volume_client *c, uint32_t dir, const char *name
     struct volume_dir_req req = {.dir = dir, .flags = directory ? VOLUME_DIRECTORY : 0};
     gofer_put(&out, &req, sizeof(req));
     int rc = put_name(&out, name);
-    return rc < 0 ? rc : call_plain(c, &out);
+    return rc < 0 ? rc : gofer_call_plain(&c->link, &out);
 }
 
 int volume_client_rename(struct volume_client *c, const struct volume_rename_req *req,
@@ -377,7 +321,7 @@ int volume_client_rename(struct volume_client *c, const struct volume_rename_req
     int rc = put_name(&out, name);
     if (rc == 0)
         rc = put_name(&out, new_name);
-    return rc < 0 ? rc : call_plain(c, &out);
+    return rc < 0 ? rc : gofer_call_plain(&c->link, &out);
 }
 
 int volume_client_setattr(struct volume_client *c, const struct volume_ref *ref,
@@ -388,45 +332,35 @@ int volume_client_setattr(struct volume_client *c, const struct volume_ref *ref,
     full.dir = ref->dir;
     full.node = ref->node;
     gofer_put(&out, &full, sizeof(full));
-    int rc = 0;
-    if (ref->name[0])
-        rc = put_name(&out, ref->name);
-    else
-        gofer_put_name(&out, "", 0);
-    return rc < 0 ? rc : call_attr(c, &out, ret);
+    int rc = put_place_name(&out, ref);
+    return rc < 0 ? rc : gofer_call_attr(&c->link, &out, ret);
 }
 
 int volume_client_setxattr(struct volume_client *c, const struct volume_ref *ref, const char *name,
                            const void *value, size_t len, int flags)
 {
     struct gofer_out out = gofer_request(&c->link, VOLUME_SETXATTR);
-    int rc = len > GOFER_XATTR_MAX ? -E2BIG : put_place(&out, ref, (uint32_t)flags);
-    if (rc == 0)
-        rc = put_xattr_name(&out, name);
+    int rc = len > GOFER_XATTR_MAX ? -E2BIG : put_attribute(&out, ref, (uint32_t)flags, name);
     if (rc < 0)
         return rc;
     gofer_put(&out, value, len);
-    return call_plain(c, &out);
+    return gofer_call_plain(&c->link, &out);
 }
 
 int volume_client_removexattr(struct volume_client *c, const struct volume_ref *ref,
                               const char *name)
 {
     struct gofer_out out = gofer_request(&c->link, VOLUME_REMOVEXATTR);
-    int rc = put_place(&out, ref, 0);
-    if (rc == 0)
-        rc = put_xattr_name(&out, name);
-    return rc < 0 ? rc : call_plain(c, &out);
+    int rc = put_attribute(&out, ref, 0, name);
+    return rc < 0 ? rc : gofer_call_plain(&c->link, &out);
 }
 
 int volume_client_sync(struct volume_client *c, uint32_t dir)
 {
-    struct gofer_out out = gofer_request(&c->link, VOLUME_SYNC);
-    struct gofer_node_req req = {.node = dir};
-    gofer_put(&out, &req, sizeof(req));
+    struct gofer_out out = gofer_request_node(&c->link, VOLUME_SYNC, dir);
     /* However long the host's disk takes. */
     c->link.port.timeout_ms = 0;
-    int rc = call_plain(c, &out);
+    int rc = gofer_call_plain(&c->link, &out);
     c->link.port.timeout_ms = VOLUME_TIMEOUT_MS;
     return rc;
 }

@@ -43,6 +43,7 @@ MUST_CHECK int volume_client_lookup(struct volume_client *c, uint32_t dir, const
 struct volume_walk {
     uint16_t done;
     int error;
+    struct gofer_attr dir; /* where it started */
     struct gofer_step steps[VOLUME_WALK_MAX];
     const char *link; /* as for lookup: of the last step */
 };
@@ -65,9 +66,10 @@ MUST_CHECK int64_t volume_client_listxattr(struct volume_client *c, const struct
 MUST_CHECK int volume_client_forget(struct volume_client *c, const uint32_t *nodes, size_t n);
 
 /* Changes: -EROFS in a root that is not writable. */
-/* target: of a symlink, else NULL. */
+/* target: of a symlink, else NULL. *ret_fd: -1, or of a regular file a descriptor, O_RDWR. */
 MUST_CHECK int volume_client_create(struct volume_client *c, const struct volume_create_req *req,
-                                    const char *name, const char *target, struct gofer_step *ret);
+                                    const char *name, const char *target, struct gofer_step *ret,
+                                    int *ret_fd);
 MUST_CHECK int volume_client_link(struct volume_client *c, const struct volume_ref *ref,
                                   uint32_t new_dir, const char *new_name, struct gofer_attr *ret);
 MUST_CHECK int volume_client_remove(struct volume_client *c, uint32_t dir, const char *name,

@@ -13,7 +13,7 @@
  */
 #include "gofer/proto.h"
 
-#define VOLUME_PROTO_VERSION 1u
+#define VOLUME_PROTO_VERSION 2u
 
 enum volume_msg {
     VOLUME_HELLO = 32, /* gofer_hello -> gofer_hello, volume_root[nroots] */
@@ -27,7 +27,8 @@ enum volume_msg {
     VOLUME_FORGET,     /* gofer_forget_req, u32[count] -> nothing */
     VOLUME_WALK,     /* volume_walk_req, name[count] -> volume_walk_rep, gofer_step[done], target */
     VOLUME_WRITES,   /* no message; those behind it need a writable root, else EROFS */
-    VOLUME_CREATE,   /* volume_create_req, name, target of a symlink -> gofer_step */
+    VOLUME_CREATE,   /* volume_create_req, name, target of a symlink -> gofer_step, and of a file
+                        mostly a descriptor, for reading and writing */
     VOLUME_LINK,     /* volume_link_req, name, new name -> gofer_attr */
     VOLUME_REMOVE,   /* volume_dir_req (flags: VOLUME_DIRECTORY), name -> nothing */
     VOLUME_RENAME,   /* volume_rename_req, name, new name -> nothing */
@@ -83,12 +84,13 @@ struct volume_walk_req {
 };
 
 /*   0  u16 done (steps that follow);  2  u16 error (errno of name number `done`; 0 if all were
- * found or the last step is no directory);  4  u32 zero; behind the steps the target if the last
- * one is a symlink */
+ * found or the last step is no directory);  4  u32 zero;  8  gofer_attr; behind the steps the
+ * target if the last one is a symlink; dir is what the walk starts in */
 struct volume_walk_rep {
     uint16_t done;
     uint16_t error;
     uint32_t zero;
+    struct gofer_attr dir;
 };
 
 /*   0  u32 dir;  4  u32 node;  8  u32 flags;  12  u32 zero; then the name (u16 0 for a root) */
@@ -140,7 +142,7 @@ struct volume_setattr_req {
 _Static_assert(sizeof(struct volume_root) == 136, "wire");
 _Static_assert(sizeof(struct volume_dir_req) == 8, "wire");
 _Static_assert(sizeof(struct volume_walk_req) == 8, "wire");
-_Static_assert(sizeof(struct volume_walk_rep) == 8, "wire");
+_Static_assert(sizeof(struct volume_walk_rep) == 136, "wire");
 _Static_assert(sizeof(struct volume_place_req) == 16, "wire");
 _Static_assert(sizeof(struct volume_create_req) == 16, "wire");
 _Static_assert(sizeof(struct volume_link_req) == 16, "wire");

@@ -1,7 +1,6 @@
 /*
- * Decoding. A handler reads its whole request and refuses it with -EPROTO if anything is missing,
- * left over or out of range; then the nodes it names must exist (ESTALE) and, for a change, be of a
- * writable root (EROFS); only then is the host asked.
+ * The volumes' requests (serve.c). Once a request has been read, the nodes it names must exist
+ * (ESTALE) and, for a change, be of a writable root (EROFS); only then is the host asked.
  */
 #include "gofer/volume_server.h"
 
@@ -15,64 +14,38 @@
 #include "lib/alloc.h"
 #include "lib/fdio.h"
 
-struct exchange {
-    struct volume_server *s;
-    struct volumes *v;
-    struct gofer_in in;
-    struct gofer_out out;
-    int fd;
-};
-
-/* 0, a negative errno for the client, or -EPROTO: malformed. */
-typedef int handler_fn(struct exchange *x);
-
-typedef char name_text[GOFER_NAME_MAX + 1];
-
 /* --- pieces of requests --------------------------------------------------------------------------
  */
 
-static void take_name(struct exchange *x, name_text ret)
+static struct volumes *volumes_of(const struct exchange *x)
 {
-    size_t len;
-    const char *name = gofer_get_name(&x->in, &len);
-    memset(ret, 0, sizeof(name_text));
-    if (name)
-        memcpy(ret, name, len);
+    return &((struct volume_server *)x->server)->volumes;
 }
 
 /* A name, or none (length 0) for a root. */
-static void take_place_name(struct exchange *x, name_text ret)
+static void take_place_name(struct exchange *x, serve_name ret)
 {
     uint16_t len = 0;
     struct gofer_in ahead = x->in;
     gofer_get(&ahead, &len, sizeof(len));
     if (!ahead.bad && len == 0) {
         x->in = ahead;
-        memset(ret, 0, sizeof(name_text));
+        memset(ret, 0, sizeof(serve_name));
         return;
     }
-    take_name(x, ret);
-}
-
-static void take_xattr_name(struct exchange *x, name_text ret)
-{
-    size_t len;
-    const char *name = gofer_get_xattr_name(&x->in, &len);
-    memset(ret, 0, sizeof(name_text));
-    if (name)
-        memcpy(ret, name, len);
+    serve_take_name(x, ret);
 }
 
 static int node_of(const struct exchange *x, uint32_t id, struct vnode **ret)
 {
-    *ret = volumes_get(x->v, id);
+    *ret = volumes_get(volumes_of(x), id);
     return *ret ? 0 : -ESTALE;
 }
 
 /* For changes. */
 static int writable(const struct exchange *x, const struct vnode *n)
 {
-    return x->v->roots[n->root].writable ? 0 : -EROFS;
+    return volumes_of(x)->roots[n->root].writable ? 0 : -EROFS;
 }
 
 static int place_of(const struct exchange *x, uint32_t dir, uint32_t node, const char *name,
@@ -89,24 +62,64 @@ static int place_of(const struct exchange *x, uint32_t dir, uint32_t node, const
 
 static int node_request(struct exchange *x, struct vnode **ret)
 {
-    struct gofer_node_req req;
+    uint32_t id;
+    int rc = serve_node_request(x, &id);
+    return rc < 0 ? rc : node_of(x, id, ret);
+}
+
+/* A whole request about a name in a directory, with flags of which these are known. */
+static int dir_request(struct exchange *x, uint32_t known, uint32_t *ret_flags, serve_name name,
+                       struct vnode **ret)
+{
+    struct volume_dir_req req;
     gofer_get(&x->in, &req, sizeof(req));
-    if (!gofer_in_done(&x->in) || req.zero != 0)
+    serve_take_name(x, name);
+    if (!gofer_in_done(&x->in) || (req.flags & ~known))
         return -EPROTO;
-    return node_of(x, req.node, ret);
+    *ret_flags = req.flags;
+    return node_of(x, req.dir, ret);
+}
+
+/* The start of a request about a place: *req, its name and, unless NULL, that of an attribute. */
+static void take_place(struct exchange *x, struct volume_place_req *req, serve_name name,
+                       serve_name attr)
+{
+    gofer_get(&x->in, req, sizeof(*req));
+    take_place_name(x, name);
+    if (attr)
+        serve_take_xattr_name(x, attr);
+}
+
+/* A whole request about a place that has no flags. */
+static int place_request(struct exchange *x, serve_name name, serve_name attr,
+                         struct volume_place *ret)
+{
+    struct volume_place_req req;
+    take_place(x, &req, name, attr);
+    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags != 0)
+        return -EPROTO;
+    return place_of(x, req.dir, req.node, name, ret);
 }
 
 static int attr_reply(struct exchange *x, int rc, const struct gofer_attr *attr)
 {
-    if (rc == 0)
-        gofer_put(&x->out, attr, sizeof(*attr));
-    return rc;
+    return serve_put(x, rc, attr, sizeof(*attr));
 }
 
 static int step_reply(struct exchange *x, const struct vnode *n, const struct gofer_attr *attr)
 {
     struct gofer_step step = {.node = n->id, .attr = *attr};
-    gofer_put(&x->out, &step, sizeof(step));
+    return serve_put(x, 0, &step, sizeof(step));
+}
+
+/* The target of a symlink behind what was put so far. */
+static int put_link(struct exchange *x, const struct vnode *n)
+{
+    char target[GOFER_LINK_MAX + 1];
+    int64_t len = volume_readlink(n, target, sizeof(target));
+    if (len < 0)
+        return (int)len;
+    gofer_put(&x->out, target, (size_t)len);
     return 0;
 }
 
@@ -119,76 +132,58 @@ static int handle_hello(struct exchange *x)
     gofer_get(&x->in, &said, sizeof(said));
     if (!gofer_in_done(&x->in))
         return -EPROTO;
-    if (said.version != VOLUME_PROTO_VERSION || said.nroots != x->v->nroots)
+    const struct volumes *v = volumes_of(x);
+    if (said.version != VOLUME_PROTO_VERSION || said.nroots != v->nroots)
         return -EPROTONOSUPPORT;
     gofer_put(&x->out, &said, sizeof(said));
-    for (uint32_t r = 0; r < x->v->nroots; r++) {
-        struct volume_root root = {.flags = x->v->squash ? VOLUME_ROOT_SQUASH : 0};
-        root.flags |= x->v->roots[r].writable ? VOLUME_ROOT_WRITABLE : 0;
-        int rc = volume_getattr(x->v, x->v->by_id[r], &root.attr);
+    for (uint32_t r = 0; r < v->nroots; r++) {
+        struct volume_root root = {.flags = v->squash ? VOLUME_ROOT_SQUASH : 0};
+        root.flags |= v->roots[r].writable ? VOLUME_ROOT_WRITABLE : 0;
+        int rc = volume_getattr(volumes_of(x), v->by_id[r], &root.attr);
         if (rc < 0)
             return rc;
         gofer_put(&x->out, &root, sizeof(root));
     }
-    x->s->greeted = true;
+    ((struct volume_server *)x->server)->greeted = true;
     return 0;
 }
 
 static int handle_lookup(struct exchange *x)
 {
-    struct volume_dir_req req;
-    name_text name;
+    uint32_t flags;
+    serve_name name;
     struct vnode *dir, *n;
     struct gofer_attr attr;
-    gofer_get(&x->in, &req, sizeof(req));
-    take_name(x, name);
-    if (!gofer_in_done(&x->in) || req.flags != 0)
-        return -EPROTO;
-    int rc = node_of(x, req.dir, &dir);
+    int rc = dir_request(x, 0, &flags, name, &dir);
     if (rc == 0)
-        rc = volume_lookup(x->v, dir, name, &n, &attr);
-    if (rc < 0)
-        return rc;
-    (void)step_reply(x, n, &attr);
-    if (n->type == DT_LNK) {
-        char target[GOFER_LINK_MAX + 1];
-        int64_t len = volume_readlink(n, target, sizeof(target));
-        if (len < 0)
-            return (int)len;
-        gofer_put(&x->out, target, (size_t)len);
-    }
-    return 0;
-}
-
-/* The target of a symlink behind what was put so far; without one that cannot be read. */
-static void put_link(struct exchange *x, const struct vnode *n)
-{
-    char target[GOFER_LINK_MAX + 1];
-    int64_t len = volume_readlink(n, target, sizeof(target));
-    if (len > 0)
-        gofer_put(&x->out, target, (size_t)len);
+        rc = volume_lookup(volumes_of(x), dir, name, &n, &attr);
+    if (rc == 0)
+        rc = step_reply(x, n, &attr);
+    return rc < 0 || n->type != DT_LNK ? rc : put_link(x, n);
 }
 
 static int handle_walk(struct exchange *x)
 {
     struct volume_walk_req req;
-    name_text names[VOLUME_WALK_MAX];
+    serve_name names[VOLUME_WALK_MAX];
     struct volume_walk_rep rep = {0};
     struct vnode *n;
     gofer_get(&x->in, &req, sizeof(req));
     if (req.count == 0 || req.count > VOLUME_WALK_MAX || req.zero != 0)
         return -EPROTO;
     for (uint16_t i = 0; i < req.count; i++)
-        take_name(x, names[i]);
+        serve_take_name(x, names[i]);
     if (!gofer_in_done(&x->in))
         return -EPROTO;
     int rc = node_of(x, req.dir, &n);
+    if (rc == 0)
+        rc = volume_getattr(volumes_of(x), n, &rep.dir);
     if (rc < 0)
         return rc;
     struct volume_walk_rep *place = gofer_put_space(&x->out, sizeof(*place));
     while (rep.done < req.count && n->type == DT_DIR) {
         struct gofer_attr attr;
-        rc = volume_lookup(x->v, n, names[rep.done], &n, &attr);
+        rc = volume_lookup(volumes_of(x), n, names[rep.done], &n, &attr);
         if (rc < 0)
             break;
         (void)step_reply(x, n, &attr);
@@ -198,7 +193,7 @@ static int handle_walk(struct exchange *x)
         rc = -ENOTDIR;
     rep.error = rc < 0 ? (uint16_t)serve_status(rc) : 0;
     if (rep.done > 0 && n->type == DT_LNK)
-        put_link(x, n);
+        (void)!put_link(x, n); /* without one that cannot be read */
     if (place)
         *place = rep;
     return 0;
@@ -210,7 +205,7 @@ static int handle_getattr(struct exchange *x)
     struct gofer_attr attr;
     int rc = node_request(x, &n);
     if (rc == 0)
-        rc = volume_getattr(x->v, n, &attr);
+        rc = volume_getattr(volumes_of(x), n, &attr);
     return attr_reply(x, rc, &attr);
 }
 
@@ -218,28 +213,26 @@ static int handle_open(struct exchange *x)
 {
     static const int access[] = {0, O_RDONLY, O_WRONLY, O_RDWR};
     struct volume_place_req req;
-    name_text name;
+    serve_name name;
     struct volume_place p;
-    gofer_get(&x->in, &req, sizeof(req));
-    take_place_name(x, name);
+    take_place(x, &req, name, NULL);
     if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags == 0 ||
         (req.flags & ~(VOLUME_READ | VOLUME_WRITE)))
         return -EPROTO;
     int rc = place_of(x, req.dir, req.node, name, &p);
     if (rc == 0 && (req.flags & VOLUME_WRITE))
         rc = writable(x, p.node);
-    return rc < 0 ? rc : volume_open(x->v, &p, access[req.flags], &x->fd);
+    return rc < 0 ? rc : volume_open(volumes_of(x), &p, access[req.flags], &x->fd);
 }
 
 static int handle_readdir(struct exchange *x)
 {
     struct gofer_readdir_req req;
     struct vnode *n;
-    gofer_get(&x->in, &req, sizeof(req));
-    if (!gofer_in_done(&x->in) || req.zero != 0)
-        return -EPROTO;
-    int rc = node_of(x, req.node, &n);
-    return rc < 0 ? rc : volume_readdir(x->v, n, req.cookie, &x->out);
+    int rc = serve_readdir_request(x, &req);
+    if (rc == 0)
+        rc = node_of(x, req.node, &n);
+    return rc < 0 ? rc : volume_readdir(volumes_of(x), n, req.cookie, &x->out);
 }
 
 static int handle_statfs(struct exchange *x)
@@ -249,65 +242,38 @@ static int handle_statfs(struct exchange *x)
     int rc = node_request(x, &n);
     if (rc == 0)
         rc = volume_statfs(n, &st);
-    if (rc == 0)
-        gofer_put(&x->out, &st, sizeof(st));
-    return rc;
-}
-
-/* Values and lists go straight into the reply; both are bounded by what fits there. */
-static int bytes_done(struct exchange *x, int64_t len)
-{
-    if (len < 0)
-        return (int)len;
-    x->out.size += (size_t)len;
-    return 0;
+    return serve_put(x, rc, &st, sizeof(st));
 }
 
 static int handle_getxattr(struct exchange *x)
 {
-    struct volume_place_req req;
-    name_text name, attr;
+    serve_name name, attr;
     struct volume_place p;
-    gofer_get(&x->in, &req, sizeof(req));
-    take_place_name(x, name);
-    take_xattr_name(x, attr);
-    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags != 0)
-        return -EPROTO;
-    int rc = place_of(x, req.dir, req.node, name, &p);
-    if (rc < 0)
-        return rc;
-    return bytes_done(x,
-                      volume_getxattr(x->v, &p, attr, x->out.data + x->out.size, GOFER_XATTR_MAX));
+    int rc = place_request(x, name, attr, &p);
+    return rc < 0 ? rc
+                  : serve_bytes(x, volume_getxattr(volumes_of(x), &p, attr, serve_space(x),
+                                                   GOFER_XATTR_MAX));
 }
 
 static int handle_listxattr(struct exchange *x)
 {
-    struct volume_place_req req;
-    name_text name;
+    serve_name name;
     struct volume_place p;
-    gofer_get(&x->in, &req, sizeof(req));
-    take_place_name(x, name);
-    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags != 0)
-        return -EPROTO;
-    int rc = place_of(x, req.dir, req.node, name, &p);
-    if (rc < 0)
-        return rc;
-    return bytes_done(
-        x, volume_listxattr(x->v, &p, (char *)x->out.data + x->out.size, GOFER_XATTR_MAX));
+    int rc = place_request(x, name, NULL, &p);
+    return rc < 0 ? rc
+                  : serve_bytes(
+                        x, volume_listxattr(volumes_of(x), &p, serve_space(x), GOFER_XATTR_MAX));
+}
+
+static void forget(void *server, uint32_t node)
+{
+    struct volume_server *s = server;
+    volumes_forget(&s->volumes, node);
 }
 
 static int handle_forget(struct exchange *x)
 {
-    struct gofer_forget_req req;
-    gofer_get(&x->in, &req, sizeof(req));
-    if (x->in.bad || req.zero != 0 || x->in.left != (uint64_t)req.count * sizeof(uint32_t))
-        return -EPROTO;
-    for (uint32_t i = 0; i < req.count; i++) {
-        uint32_t node;
-        gofer_get(&x->in, &node, sizeof(node));
-        volumes_forget(x->v, node);
-    }
-    return 0;
+    return serve_forget_request(x, forget);
 }
 
 /* --- changes -------------------------------------------------------------------------------------
@@ -331,12 +297,12 @@ static bool take_target(struct exchange *x, uint32_t mode, char ret[GOFER_LINK_M
 static int handle_create(struct exchange *x)
 {
     struct volume_create_req req;
-    name_text name;
+    serve_name name;
     char target[GOFER_LINK_MAX + 1];
     struct vnode *dir, *n;
     struct gofer_attr attr;
     gofer_get(&x->in, &req, sizeof(req));
-    take_name(x, name);
+    serve_take_name(x, name);
     if (x->in.bad || !take_target(x, req.mode, target) || !gofer_in_done(&x->in) ||
         (req.mode & ~(uint32_t)(S_IFMT | 07777)))
         return -EPROTO;
@@ -344,20 +310,20 @@ static int handle_create(struct exchange *x)
     if (rc == 0)
         rc = writable(x, dir);
     if (rc == 0)
-        rc = volume_create(x->v, dir, name, &req, target, &n, &attr);
+        rc = volume_create(volumes_of(x), dir, name, &req, target, &n, &attr, &x->fd);
     return rc < 0 ? rc : step_reply(x, n, &attr);
 }
 
 static int handle_link(struct exchange *x)
 {
     struct volume_link_req req;
-    name_text name, new_name;
+    serve_name name, new_name;
     struct volume_place p;
     struct vnode *new_dir;
     struct gofer_attr attr;
     gofer_get(&x->in, &req, sizeof(req));
-    take_name(x, name);
-    take_name(x, new_name);
+    serve_take_name(x, name);
+    serve_take_name(x, new_name);
     if (!gofer_in_done(&x->in) || req.zero != 0)
         return -EPROTO;
     int rc = place_of(x, req.dir, req.node, name, &p);
@@ -366,33 +332,29 @@ static int handle_link(struct exchange *x)
     if (rc == 0)
         rc = new_dir->root == p.node->root ? writable(x, new_dir) : -EXDEV;
     if (rc == 0)
-        rc = volume_link(x->v, &p, new_dir, new_name, &attr);
+        rc = volume_link(volumes_of(x), &p, new_dir, new_name, &attr);
     return attr_reply(x, rc, &attr);
 }
 
 static int handle_remove(struct exchange *x)
 {
-    struct volume_dir_req req;
-    name_text name;
+    uint32_t flags;
+    serve_name name;
     struct vnode *dir;
-    gofer_get(&x->in, &req, sizeof(req));
-    take_name(x, name);
-    if (!gofer_in_done(&x->in) || (req.flags & ~VOLUME_DIRECTORY))
-        return -EPROTO;
-    int rc = node_of(x, req.dir, &dir);
+    int rc = dir_request(x, VOLUME_DIRECTORY, &flags, name, &dir);
     if (rc == 0)
         rc = writable(x, dir);
-    return rc < 0 ? rc : volume_remove(dir, name, req.flags & VOLUME_DIRECTORY);
+    return rc < 0 ? rc : volume_remove(dir, name, flags & VOLUME_DIRECTORY);
 }
 
 static int handle_rename(struct exchange *x)
 {
     struct volume_rename_req req;
-    name_text name, new_name;
+    serve_name name, new_name;
     struct vnode *dir, *new_dir;
     gofer_get(&x->in, &req, sizeof(req));
-    take_name(x, name);
-    take_name(x, new_name);
+    serve_take_name(x, name);
+    serve_take_name(x, new_name);
     if (!gofer_in_done(&x->in) || req.zero != 0 ||
         (req.flags & ~(VOLUME_NOREPLACE | VOLUME_EXCHANGE)))
         return -EPROTO;
@@ -414,7 +376,7 @@ static bool time_valid(const struct gofer_time *t)
 static int handle_setattr(struct exchange *x)
 {
     struct volume_setattr_req req;
-    name_text name;
+    serve_name name;
     struct volume_place p;
     struct gofer_attr attr;
     gofer_get(&x->in, &req, sizeof(req));
@@ -426,18 +388,16 @@ static int handle_setattr(struct exchange *x)
     if (rc == 0)
         rc = writable(x, p.node);
     if (rc == 0)
-        rc = volume_setattr(x->v, &p, &req, &attr);
+        rc = volume_setattr(volumes_of(x), &p, &req, &attr);
     return attr_reply(x, rc, &attr);
 }
 
 static int handle_setxattr(struct exchange *x)
 {
     struct volume_place_req req;
-    name_text name, attr;
+    serve_name name, attr;
     struct volume_place p;
-    gofer_get(&x->in, &req, sizeof(req));
-    take_place_name(x, name);
-    take_xattr_name(x, attr);
+    take_place(x, &req, name, attr);
     size_t len = x->in.left;
     const void *value = gofer_get_bytes(&x->in, len);
     if (!gofer_in_done(&x->in) || req.zero != 0 || (req.flags & ~3u) || len > GOFER_XATTR_MAX)
@@ -445,23 +405,17 @@ static int handle_setxattr(struct exchange *x)
     int rc = place_of(x, req.dir, req.node, name, &p);
     if (rc == 0)
         rc = writable(x, p.node);
-    return rc < 0 ? rc : volume_setxattr(x->v, &p, attr, value, len, (int)req.flags);
+    return rc < 0 ? rc : volume_setxattr(volumes_of(x), &p, attr, value, len, (int)req.flags);
 }
 
 static int handle_removexattr(struct exchange *x)
 {
-    struct volume_place_req req;
-    name_text name, attr;
+    serve_name name, attr;
     struct volume_place p;
-    gofer_get(&x->in, &req, sizeof(req));
-    take_place_name(x, name);
-    take_xattr_name(x, attr);
-    if (!gofer_in_done(&x->in) || req.zero != 0 || req.flags != 0)
-        return -EPROTO;
-    int rc = place_of(x, req.dir, req.node, name, &p);
+    int rc = place_request(x, name, attr, &p);
     if (rc == 0)
         rc = writable(x, p.node);
-    return rc < 0 ? rc : volume_removexattr(x->v, &p, attr);
+    return rc < 0 ? rc : volume_removexattr(volumes_of(x), &p, attr);
 }
 
 static int handle_sync(struct exchange *x)
@@ -477,7 +431,7 @@ static int handle_sync(struct exchange *x)
  */
 
 #define AT(type) [(type)-VOLUME_MSG_FIRST]
-static handler_fn *const handlers[] = {
+static serve_handler *const handlers[] = {
     AT(VOLUME_HELLO) = handle_hello,
     AT(VOLUME_LOOKUP) = handle_lookup,
     AT(VOLUME_GETATTR) = handle_getattr,
@@ -498,45 +452,27 @@ static handler_fn *const handlers[] = {
     AT(VOLUME_SYNC) = handle_sync,
 };
 
-static bool acceptable(const struct volume_server *s, const struct gofer_header *h)
+static bool acceptable(const void *server, uint32_t type)
 {
-    if (h->type < VOLUME_MSG_FIRST || h->type >= VOLUME_MSG_END || h->type == VOLUME_WRITES)
+    const struct volume_server *s = server;
+    if (type > VOLUME_WRITES && !s->writable)
         return false;
-    if (h->type > VOLUME_WRITES && !s->writable)
-        return false;
-    return (h->type == VOLUME_HELLO) != s->greeted;
+    return (type == VOLUME_HELLO) != s->greeted;
 }
 
 int volume_server_handle(struct volume_server *s, size_t size, struct server_reply *ret)
 {
-    struct exchange x = {.s = s, .v = &s->volumes, .fd = -1};
-    struct gofer_header h;
-    gofer_in_init(&x.in, s->request, size);
-    gofer_get(&x.in, &h, sizeof(h));
-    if (x.in.bad || h.size != size || h.zero != 0 || h.status != 0 || !acceptable(s, &h))
-        return -EPROTO;
-    gofer_out_init(&x.out, s->reply, sizeof(s->reply));
-    gofer_put(&x.out, &h, sizeof(h));
-    int rc = handlers[h.type - VOLUME_MSG_FIRST](&x);
-    if (rc == -EPROTO)
-        return rc;
-    if (x.out.full) { /* no reply is that long */
-        fd_close(x.fd);
-        return -EOVERFLOW;
-    }
-    if (rc < 0) {
-        x.out.size = sizeof(h);
-        h.status = serve_status(rc);
-    }
-    h.size = (uint32_t)x.out.size;
-    memcpy(s->reply, &h, sizeof(h));
-    *ret = (struct server_reply){.size = x.out.size, .fd = x.fd};
-    return 0;
+    static const struct service volumes = {.handlers = handlers,
+                                           .first = VOLUME_MSG_FIRST,
+                                           .end = VOLUME_MSG_END,
+                                           .acceptable = acceptable,
+                                           .status = serve_status};
+    return serve_message(&volumes, s, s->request, size, s->reply, ret);
 }
 
-static int handle(void *ctx, size_t size, struct server_reply *ret)
+static int handle(void *server, size_t size, struct server_reply *ret)
 {
-    return volume_server_handle(ctx, size, ret);
+    return volume_server_handle(server, size, ret);
 }
 
 int volume_server_run(struct volume_server *s, const struct gofer_port *port)

@@ -17,6 +17,7 @@
 
 #include "gofer/host.h"
 #include "gofer/volume.h"
+#include "lib/cleanup.h"
 #include "lib/fdio.h"
 
 #ifndef SYS_fchmodat2
@@ -67,16 +68,12 @@ static int owner_set(const struct volumes *v, const struct vnode *n, uint32_t ui
 }
 
 static int make(const struct vnode *dir, const char *name, uint32_t mode, const char *target,
-                bool cross)
+                bool cross, int *ret_fd)
 {
     switch (mode & S_IFMT) {
-    case S_IFREG: {
-        int fd = host_open(dir->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY, 0600, cross);
-        if (fd < 0)
-            return fd;
-        fd_close(fd);
-        return 0;
-    }
+    case S_IFREG:
+        *ret_fd = host_open(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOCTTY, 0600, cross);
+        return MIN(*ret_fd, 0);
     case S_IFDIR:
         return result(mkdirat(dir->fd, name, 0700));
     case S_IFLNK:
@@ -102,12 +99,13 @@ static int dress(struct volumes *v, const struct volume_place *p,
 
 int volume_create(struct volumes *v, struct vnode *dir, const char *name,
                   const struct volume_create_req *req, const char *target, struct vnode **ret,
-                  struct gofer_attr *ret_attr)
+                  struct gofer_attr *ret_attr, int *ret_fd)
 {
     struct vnode *n;
+    auto_fd int fd = -1;
     if (dir->type != DT_DIR)
         return -ENOTDIR;
-    int rc = make(dir, name, req->mode, target, v->roots[dir->root].cross);
+    int rc = make(dir, name, req->mode, target, v->roots[dir->root].cross, &fd);
     if (rc < 0)
         return rc;
     rc = volume_lookup(v, dir, name, &n, ret_attr);
@@ -126,9 +124,11 @@ int volume_create(struct volumes *v, struct vnode *dir, const char *name,
         else
             rc = volume_getattr(v, n, ret_attr);
     }
-    if (rc == 0)
-        *ret = n;
-    return rc;
+    if (rc < 0)
+        return rc;
+    *ret = n;
+    *ret_fd = fd >= 0 && volume_is(n, fd) ? take_fd(fd) : -1;
+    return 0;
 }
 
 int volume_link(struct volumes *v, const struct volume_place *p, struct vnode *new_dir,

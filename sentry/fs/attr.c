@@ -13,10 +13,8 @@
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/task.h"
 
-int vfs_getattr(const struct path *p, struct kstat *ret_st)
+void inode_fill_stat(const struct inode *ino, struct kstat *ret_st)
 {
-    struct inode *ino = p->dentry->inode;
-
     *ret_st = (struct kstat){
         .ino = ino->ino,
         .nlink = ino->nlink,
@@ -33,6 +31,13 @@ int vfs_getattr(const struct path *p, struct kstat *ret_st)
         .ctime = ino->ctime,
         .btime = ino->btime,
     };
+}
+
+int vfs_getattr(const struct path *p, struct kstat *ret_st)
+{
+    struct inode *ino = p->dentry->inode;
+
+    inode_fill_stat(ino, ret_st);
     return ino->ops->getattr ? ino->ops->getattr(ino, ret_st) : 0;
 }
 

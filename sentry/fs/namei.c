@@ -235,8 +235,6 @@ static int step(struct walk *w, const char *name, size_t len)
         return step_dotdot(w);
     if (len > LX_NAME_MAX)
         return -ENAMETOOLONG;
-    if (w->cur.dentry->inode->ops->lookup_ahead)
-        w->cur.dentry->inode->ops->lookup_ahead(w->cur.dentry->inode, name);
     r = dentry_lookup(w->cur.dentry, name, len, &d);
     if (r < 0)
         return r;
@@ -247,6 +245,17 @@ static int step(struct walk *w, const char *name, size_t len)
     if (UNLIKELY(LX_S_ISLNK(d->inode->mode)))
         return walk_follow(w, d, &jumped);
     return walk_enter(w, d);
+}
+
+/* What the permission check needs as well; not where a mount is known to lie. */
+static void look_ahead(const struct walk *w, const char *name, size_t len)
+{
+    struct inode *dir = w->cur.dentry->inode;
+    struct dentry *d = dir->ops->lookup_ahead ? dentry_cached(w->cur.dentry, name, len) : NULL;
+
+    if (dir->ops->lookup_ahead && !(d && d->nmounts))
+        dir->ops->lookup_ahead(dir, name);
+    dentry_put(d);
 }
 
 static int last_type_of(const char *name, size_t len)
@@ -273,10 +282,11 @@ int walk_parent(struct walk *w)
         }
         if (!dentry_is_dir(w->cur.dentry))
             return -ENOTDIR;
+        end = strchrnul(name, '/');
+        look_ahead(w, name, (size_t)(end - name));
         r = inode_permission(w->cur.dentry->inode, w->cred, LX_X_OK);
         if (r < 0)
             return r;
-        end = strchrnul(name, '/');
         w->last = name;
         w->last_len = (size_t)(end - name);
         w->rest = end;

@@ -65,8 +65,8 @@ struct inode_ops {
     /* d is a new negative dentry of dir; on success (0) d->inode is set or d stays negative (cached
      * absence). Errors other than absence are returned (-EIO, -EACCES, -ENAMETOOLONG). */
     int (*lookup)(struct inode *dir, struct dentry *d);
-    /* A walk is about to look up the names of `path` ("a/b/c") one by one, starting in dir: a
-     * chance to ask for them together. NULL: none is needed. */
+    /* A walk is about to check dir and to look up the names of `path` ("a/b/c") one by one,
+     * starting there: a chance to ask for all of it together. NULL: none is needed. */
     void (*lookup_ahead)(struct inode *dir, const char *path);
     /* The following find d negative and make it positive (d->inode counted), parent permission
      * checked by the caller. NULL op: -EPERM / -EROFS as the caller decides. mode includes the type
@@ -294,6 +294,8 @@ void inode_init_owner(struct inode *ino, const struct inode *dir, uint32_t mode,
 /* The mode without the setuid/setgid bits that a write or chown by c takes away. */
 uint32_t inode_mode_without_privs(const struct inode *ino, const struct cred *c);
 int mount_writable(const struct mount *m) MUST_CHECK; /* 0 or -EROFS */
+/* What the inode's own fields say, for getattr ops that are done with them. */
+void inode_fill_stat(const struct inode *ino, struct kstat *ret_st);
 int vfs_getattr(const struct path *p, struct kstat *ret_st) MUST_CHECK;
 int vfs_setattr(const struct path *p, struct iattr *attr, const struct cred *c) MUST_CHECK;
 /* Stores all of a but the size in the inode: the body of most setattr ops. */

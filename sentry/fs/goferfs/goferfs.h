@@ -8,10 +8,10 @@
 #include "gofer/client.h"
 #include "lib/list.h"
 #include "sentry/fs/file.h"
+#include "sentry/fs/served.h"
 #include "sentry/fs/vfs.h"
 
 #define GOFERFS_BUCKETS 1024u
-#define GOFERFS_FORGET  64u
 #define GOFERFS_BOUNCE  (256u * 1024u)
 /* A directory whose lookups failed this often (more where it is large) is listed, so that further
  * misses cost nothing. */
@@ -35,8 +35,7 @@ struct goferfs {
     struct gofer_client *client; /* borrowed */
     struct super *super;         /* borrowed: it owns us */
     struct list_head buckets[GOFERFS_BUCKETS];
-    uint32_t forget[GOFERFS_FORGET];
-    uint32_t nforget;
+    struct served_forget forget;
     uint8_t *bounce;
 };
 

@@ -1,8 +1,6 @@
 /*
  * Mount, inode table and eviction. The table holds every live inode once, so that two hard links
- * are one inode. Node ids that are no longer needed are collected and given back in batches; since
- * the gofer hands out the same id for the same name until it is told to forget it, an id that comes
- * back in an answer is taken off the pending batch.
+ * are one inode; node ids that are no longer needed go back in batches (served.h).
  */
 #include <string.h>
 
@@ -26,27 +24,17 @@ static uint64_t attr_dev(const struct gofer_attr *a)
 
 void goferfs_forget_flush(struct goferfs *fs)
 {
-    if (fs->nforget && !gofer_client_dead(fs->client)) {
-        int r = gofer_forget(fs->client, fs->forget, fs->nforget);
-
-        (void)r; /* a dead gofer has forgotten everything */
-    }
-    fs->nforget = 0;
+    /* A dead gofer has forgotten everything. */
+    if (fs->forget.n && !gofer_client_dead(fs->client))
+        (void)!gofer_forget(fs->client, fs->forget.nodes, fs->forget.n);
+    fs->forget.n = 0;
 }
 
 static void forget_node(struct goferfs *fs, uint32_t node)
 {
-    if (fs->nforget == GOFERFS_FORGET)
+    if (served_forget_full(&fs->forget))
         goferfs_forget_flush(fs);
-    fs->forget[fs->nforget++] = node;
-}
-
-static void unforget_node(struct goferfs *fs, uint32_t node)
-{
-    for (uint32_t i = 0; i < fs->nforget; i++) {
-        if (fs->forget[i] == node)
-            fs->forget[i--] = fs->forget[--fs->nforget];
-    }
+    served_forget_add(&fs->forget, node);
 }
 
 static struct gofer_inode *find_inode(struct goferfs *fs, uint64_t dev, uint64_t ino, uint32_t mode)
@@ -61,48 +49,22 @@ static struct gofer_inode *find_inode(struct goferfs *fs, uint64_t dev, uint64_t
     return NULL;
 }
 
-static struct lx_timespec time_of(const struct gofer_time *t)
-{
-    return (struct lx_timespec){t->sec, t->nsec};
-}
-
-static void fill_inode(struct inode *ino, const struct gofer_attr *a)
-{
-    ino->ino = a->ino;
-    ino->uid = a->uid;
-    ino->gid = a->gid;
-    ino->nlink = a->nlink;
-    ino->size = a->size;
-    ino->blocks = a->blocks;
-    ino->rdev = lx_makedev(a->rdev_major, a->rdev_minor);
-    ino->atime = time_of(&a->atime);
-    ino->mtime = time_of(&a->mtime);
-    ino->ctime = time_of(&a->ctime);
-    ino->btime = time_of(&a->btime);
-}
-
 static int inode_make(struct goferfs *fs, uint32_t node, const struct gofer_attr *a,
                       struct inode **ret_inode)
 {
-    struct gofer_inode *gi = kalloc(sizeof(*gi));
+    struct gofer_inode *gi;
     struct inode *ino;
-    int r;
+    int r = served_inode_new(fs->super, &goferfs_inode_ops, a, sizeof(*gi), &ino);
 
-    if (!gi)
-        return -ENOMEM;
-    r = inode_new(fs->super, &goferfs_inode_ops, a->mode, &ino);
-    if (r < 0) {
-        kfree(gi);
+    if (r < 0)
         return r;
-    }
+    gi = ino->priv;
     gi->fs = fs;
     gi->inode = ino;
     gi->node = node;
     gi->dev = attr_dev(a);
     gi->fd = -1;
     list_init(&gi->fd_link);
-    ino->priv = gi;
-    fill_inode(ino, a);
     list_add(bucket_of(fs, gi->dev, a->ino), &gi->hash_link);
     *ret_inode = ino;
     return 0;
@@ -126,7 +88,7 @@ int goferfs_inode(struct goferfs *fs, uint32_t node, const struct gofer_attr *a,
     struct inode *ino;
     int r;
 
-    unforget_node(fs, node);
+    served_forget_undo(&fs->forget, node);
     if (gi) {
         ino = inode_get(gi->inode);
         if (gi->node != node)

@@ -1,6 +1,7 @@
 /*
- * Looking ahead. A path of several names would cost a request each; since the walker says what it
- * is going to ask for, one request brings the answers, which the lookups then find here. The host
+ * Looking ahead. A path of several names would cost a request each, and one more for the rights of
+ * the directory that it starts in; since the walker says what it is going to ask for, one request
+ * brings the answers, which the lookups then find here. The host
  * may change a name in between, as it may between two lookups.
  */
 #include <string.h>
@@ -98,14 +99,17 @@ void hostfs_lookup_ahead(struct inode *dir, const char *path)
     if (find(&hi->fs->ahead, hi->node, path, strcspn(path, "/")) >= 0)
         return;
     n = split(path, names);
-    if (n < 2)
+    if (n == 0)
         return;
     hostfs_ahead_drop(hi->fs);
     for (uint16_t i = 0; i < n; i++)
         list[i] = names[i];
     /* What goes wrong here is seen by the lookup itself. */
-    if (volume_client_walk(hi->fs->client, hi->node, list, n, &w) == 0)
-        store(hi->fs, hi->node, names, &w);
+    if (volume_client_walk(hi->fs->client, hi->node, list, n, &w) < 0)
+        return;
+    if (((dir->mode ^ w.dir.mode) & LX_S_IFMT) == 0)
+        hostfs_fill(dir, &w.dir);
+    store(hi->fs, hi->node, names, &w);
 }
 
 int hostfs_ask(struct host_inode *dir, const char *name, struct gofer_step *ret_step,

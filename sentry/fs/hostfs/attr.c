@@ -34,25 +34,9 @@ int hostfs_getattr(struct inode *ino, struct kstat *ret_st)
     /* The walk of this very call may have brought them. */
     int r = host_inode_of(ino)->fresh == kernel.nsyscalls + 1 ? 0 : ask(ino);
 
-    if (r < 0)
-        return r;
-    *ret_st = (struct kstat){
-        .ino = ino->ino,
-        .nlink = ino->nlink,
-        .size = ino->size,
-        .blocks = ino->blocks,
-        .mode = ino->mode,
-        .uid = ino->uid,
-        .gid = ino->gid,
-        .blksize = ino->super->blksize,
-        .dev = ino->super->dev,
-        .rdev = ino->rdev,
-        .atime = ino->atime,
-        .mtime = ino->mtime,
-        .ctime = ino->ctime,
-        .btime = ino->btime,
-    };
-    return 0;
+    if (r == 0)
+        inode_fill_stat(ino, ret_st);
+    return r;
 }
 
 int hostfs_permission(struct inode *ino, const struct cred *c, int mask)

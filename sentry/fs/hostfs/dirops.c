@@ -10,6 +10,7 @@
 #include "lib/alloc.h"
 #include "lib/cleanup.h"
 #include "sentry/fs/hostfs/hostfs.h"
+#include "sentry/host/host.h"
 
 /* link is borrowed from the client: it is copied before anything else is asked. */
 static int found(struct inode *dir, struct dentry *d, const struct gofer_step *step,
@@ -93,13 +94,22 @@ static int make(struct inode *dir, struct dentry *d, uint32_t mode, const char *
     struct host_inode *hi = host_inode_of(dir);
     struct inode owner = {0};
     struct gofer_step step;
-    int r;
+    int fd, r = LX_S_ISREG(mode) ? hostfs_make_room() : 0;
 
+    if (r < 0)
+        return r;
     inode_init_owner(&owner, dir, mode, c);
     struct volume_create_req req = {
         .dir = hi->node, .mode = owner.mode, .uid = owner.uid, .gid = owner.gid};
-    r = volume_client_create(hi->fs->client, &req, d->name, target, &step);
-    return r < 0 ? r : found(dir, d, &step, target);
+    r = volume_client_create(hi->fs->client, &req, d->name, target, &step, &fd);
+    if (r < 0)
+        return r;
+    r = found(dir, d, &step, target);
+    if (r == 0 && host_inode_of(d->inode)->made_fd < 0)
+        host_inode_of(d->inode)->made_fd = fd;
+    else if (fd >= 0)
+        host_close(fd);
+    return r;
 }
 
 int hostfs_create(struct inode *dir, struct dentry *d, uint32_t mode, const struct cred *c)

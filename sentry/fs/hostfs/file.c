@@ -33,11 +33,8 @@ static struct host_file *host_file_of(const struct file *f)
     return f->priv;
 }
 
-/*
- * A message whose descriptor does not fit would end the connection, so a free number is made sure
- * of first, at the cost of cached descriptors of the image.
- */
-static int make_room(void)
+/* At the cost of cached descriptors of the image. */
+int hostfs_make_room(void)
 {
     for (;;) {
         int fd = host_dup(host_poll_fd());
@@ -54,7 +51,7 @@ static int make_room(void)
 static int open_fd(struct host_inode *hi, uint32_t access, int *ret_fd)
 {
     struct volume_ref ref;
-    int r = make_room();
+    int r = hostfs_make_room();
 
     if (r < 0)
         return r;
@@ -234,6 +231,21 @@ static int fd_for(struct host_inode *hi, uint32_t access, int *ret_fd)
     return 0;
 }
 
+/* What came with the making of the file is good for whoever writes; not for readers alone, whose
+ * mappings have no more rights than they. */
+static bool take_made(struct host_inode *hi, struct host_file *hf)
+{
+    int fd = hi->made_fd;
+
+    hi->made_fd = -1;
+    if (fd >= 0 && !(hf->access & VOLUME_WRITE)) {
+        host_close(fd);
+        fd = -1;
+    }
+    hf->fd = fd;
+    return fd >= 0;
+}
+
 static int open_regular(struct inode *ino, struct file *f)
 {
     struct host_inode *hi = host_inode_of(ino);
@@ -243,7 +255,7 @@ static int open_regular(struct inode *ino, struct file *f)
     if (!hf)
         return -ENOMEM;
     hf->access = access_of(f);
-    r = fd_for(hi, hf->access, &hf->fd);
+    r = take_made(hi, hf) ? 0 : fd_for(hi, hf->access, &hf->fd);
     if (r < 0) {
         kfree(hf);
         return r;

@@ -9,10 +9,10 @@
 #include "gofer/volume_client.h"
 #include "lib/list.h"
 #include "sentry/fs/file.h"
+#include "sentry/fs/served.h"
 #include "sentry/fs/vfs.h"
 
 #define HOSTFS_BUCKETS 256u
-#define HOSTFS_FORGET  64u
 #define HOSTFS_BOUNCE  (256u * 1024u)
 
 /* What a walk will ask for next, learned in one request. Good for one use each, and for the system
@@ -36,8 +36,7 @@ struct hostfs {
     bool squash;                  /* everything of the caller's appears as owned by uid, gid */
     uint32_t uid, gid;
     struct list_head buckets[HOSTFS_BUCKETS]; /* host_inode.hash_link */
-    uint32_t forget[HOSTFS_FORGET];
-    uint32_t nforget;
+    struct served_forget forget;
     struct hostfs_ahead ahead;
 };
 
@@ -51,6 +50,7 @@ struct host_inode {
     char *name;
     uint64_t fresh;         /* kernel.nsyscalls + 1 when the attributes were learned */
     struct list_head files; /* host_file.link */
+    int made_fd;            /* came when it was made, O_RDWR, for the open that follows; or -1 */
     char *link;             /* target of a symlink, or NULL */
     struct host_inode *next_dead;
 };
@@ -126,6 +126,8 @@ int64_t hostfs_readlink(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 /* -- file.c, readdir.c --------------------------------------------------------------------------
  */
 int hostfs_open(struct inode *ino, struct file *f) MUST_CHECK;
+/* Makes sure of a free number: a message whose descriptor does not fit ends the connection. */
+int hostfs_make_room(void) MUST_CHECK;
 /* A descriptor that can do what access says: *ret_own tells whether it is the caller's to close or
  * one of an open file's. */
 int hostfs_fd(struct host_inode *hi, uint32_t access, int *ret_fd, bool *ret_own) MUST_CHECK;

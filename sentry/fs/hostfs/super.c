@@ -1,12 +1,11 @@
 /*
- * Mount, inode table, eviction. Nodes that are no longer needed are collected and given back in
- * batches; the server hands out the same node for the same file until it is told to forget it, so
- * one that comes back in an answer is taken off the pending batch.
+ * Mount, inode table, eviction; nodes that are no longer needed go back in batches (served.h).
  */
 #include <string.h>
 
 #include "lib/alloc.h"
 #include "sentry/fs/hostfs/hostfs.h"
+#include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
 
 #define HOSTFS_MAGIC 0x6a656a63 /* virtiofs, what the mount calls itself */
@@ -18,33 +17,23 @@ static struct list_head *bucket_of(struct hostfs *fs, uint32_t node)
 
 static void forget_flush(struct hostfs *fs)
 {
-    if (fs->nforget && !volume_client_dead(fs->client)) {
-        int r = volume_client_forget(fs->client, fs->forget, fs->nforget);
-
-        (void)r; /* a dead server has forgotten everything */
-    }
-    fs->nforget = 0;
+    /* A dead server has forgotten everything. */
+    if (fs->forget.n && !volume_client_dead(fs->client))
+        (void)!volume_client_forget(fs->client, fs->forget.nodes, fs->forget.n);
+    fs->forget.n = 0;
 }
 
 static void forget_node(struct hostfs *fs, uint32_t node)
 {
     hostfs_ahead_lost(fs, node);
-    if (fs->nforget == HOSTFS_FORGET)
+    if (served_forget_full(&fs->forget))
         forget_flush(fs);
-    fs->forget[fs->nforget++] = node;
-}
-
-static void unforget_node(struct hostfs *fs, uint32_t node)
-{
-    for (uint32_t i = 0; i < fs->nforget; i++) {
-        if (fs->forget[i] == node)
-            fs->forget[i--] = fs->forget[--fs->nforget];
-    }
+    served_forget_add(&fs->forget, node);
 }
 
 void hostfs_keep_node(struct hostfs *fs, uint32_t node)
 {
-    unforget_node(fs, node);
+    served_forget_undo(&fs->forget, node);
 }
 
 static struct host_inode *find_inode(struct hostfs *fs, uint32_t node)
@@ -64,28 +53,15 @@ void hostfs_drop_node(struct hostfs *fs, uint32_t node)
         forget_node(fs, node);
 }
 
-static struct lx_timespec time_of(const struct gofer_time *t)
-{
-    return (struct lx_timespec){t->sec, t->nsec};
-}
-
 void hostfs_fill(struct inode *ino, const struct gofer_attr *a)
 {
     struct host_inode *hi = host_inode_of(ino);
     const struct hostfs *fs = hi->fs;
 
-    ino->ino = a->ino;
+    served_fill(ino, a);
     ino->mode = (ino->mode & LX_S_IFMT) | (a->mode & LX_S_IALLUGO);
     ino->uid = fs->squash && a->uid == 0 ? fs->uid : a->uid;
     ino->gid = fs->squash && a->gid == 0 ? fs->gid : a->gid;
-    ino->nlink = a->nlink;
-    ino->size = a->size;
-    ino->blocks = a->blocks;
-    ino->rdev = lx_makedev(a->rdev_major, a->rdev_minor);
-    ino->atime = time_of(&a->atime);
-    ino->mtime = time_of(&a->mtime);
-    ino->ctime = time_of(&a->ctime);
-    ino->btime = time_of(&a->btime);
     hi->fresh = kernel.nsyscalls + 1;
 }
 
@@ -116,23 +92,19 @@ static const struct inode_ops hostfs_inode_ops = {
 static int inode_make(struct hostfs *fs, uint32_t node, const struct gofer_attr *a,
                       struct inode **ret_inode)
 {
-    struct host_inode *hi = kalloc(sizeof(*hi));
+    struct host_inode *hi;
     struct inode *ino;
-    int r;
+    int r = served_inode_new(fs->super, &hostfs_inode_ops, a, sizeof(*hi), &ino);
 
-    if (!hi)
-        return -ENOMEM;
-    r = inode_new(fs->super, &hostfs_inode_ops, a->mode, &ino);
-    if (r < 0) {
-        kfree(hi);
+    if (r < 0)
         return r;
-    }
+    hi = ino->priv;
     hi->fs = fs;
     hi->inode = ino;
     hi->node = node;
+    hi->made_fd = -1;
     list_init(&hi->files);
     list_init(&hi->hash_link);
-    ino->priv = hi;
     list_add(bucket_of(fs, node), &hi->hash_link);
     *ret_inode = ino;
     return 0;
@@ -162,7 +134,7 @@ int hostfs_inode(struct hostfs *fs, uint32_t node, const struct gofer_attr *a, s
     struct inode *ino;
     int r = 0;
 
-    unforget_node(fs, node);
+    served_forget_undo(&fs->forget, node);
     if (hi && ((hi->inode->mode ^ a->mode) & LX_S_IFMT))
         return -EIO; /* a file does not become another type: the server lies */
     if (hi) {
@@ -213,6 +185,8 @@ static void hostfs_evict(struct inode *ino)
     while (dead) {
         hi = dead;
         dead = hi->next_dead;
+        if (hi->made_fd >= 0)
+            host_close(hi->made_fd);
         inode_put(hi->dir);
         kfree(hi->name);
         kfree(hi->link);

@@ -70,22 +70,9 @@ int ovl_getattr(struct inode *ino, struct kstat *ret_st)
         real->size = st.size;
     }
     ovl_refresh(oi);
-    *ret_st = (struct kstat){
-        .ino = ino->ino,
-        .nlink = ino->nlink,
-        .size = ino->size,
-        .blocks = st.blocks,
-        .mode = ino->mode,
-        .uid = ino->uid,
-        .gid = ino->gid,
-        .blksize = st.blksize,
-        .dev = ino->super->dev,
-        .rdev = ino->rdev,
-        .atime = ino->atime,
-        .mtime = ino->mtime,
-        .ctime = ino->ctime,
-        .btime = ino->btime,
-    };
+    inode_fill_stat(ino, ret_st);
+    ret_st->blocks = st.blocks;
+    ret_st->blksize = st.blksize;
     return 0;
 }
 

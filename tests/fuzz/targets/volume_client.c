@@ -17,13 +17,14 @@ static void ask_names(struct volume_client *c, uint16_t type)
     struct volume_create_req create = {.mode = S_IFREG | 0644};
     struct volume_rename_req move = {.dir = 0};
     const char *link = NULL;
+    int fd = -1;
     static const char *const names[] = {"a", "b", "c"};
     struct volume_walk w;
     if (type == VOLUME_WALK && volume_client_walk(c, 0, names, 3, &w) == 0)
         KASSERT(w.done <= 3 && (!w.link || strlen(w.link) <= GOFER_LINK_MAX));
     else if (type == VOLUME_LOOKUP && volume_client_lookup(c, 0, "a", &step, &link) == 0)
         KASSERT(gofer_attr_valid(&step.attr) && (!link || strlen(link) <= GOFER_LINK_MAX));
-    else if (type == VOLUME_CREATE && volume_client_create(c, &create, "a", NULL, &step) == 0)
+    else if (type == VOLUME_CREATE && volume_client_create(c, &create, "a", NULL, &step, &fd) == 0)
         KASSERT(step.node < GOFER_NODES_MAX);
     else if (type == VOLUME_REMOVE)
         (void)!volume_client_remove(c, 0, "a", false);
@@ -31,6 +32,7 @@ static void ask_names(struct volume_client *c, uint16_t type)
         (void)!volume_client_rename(c, &move, "a", "b");
     else if (type == VOLUME_READDIR)
         KASSERT(volume_client_readdir(c, 0, 0, fuzz_entry, NULL) < GOFER_MSG_MAX);
+    fd_close(fd);
 }
 
 static void ask(struct volume_client *c, uint16_t type)

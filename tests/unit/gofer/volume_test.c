@@ -112,7 +112,18 @@ static int make(struct vol *v, uint32_t dir, const char *name, uint32_t mode, co
 {
     struct gofer_step step;
     struct volume_create_req req = {.dir = dir, .mode = mode, .uid = geteuid(), .gid = getegid()};
-    return volume_client_create(v->c, &req, name, target, &step);
+    int fd = -1;
+    int rc = volume_client_create(v->c, &req, name, target, &step, &fd);
+    /* A file brings the descriptor that it was made with. */
+    ck_assert_int_eq(fd >= 0, rc == 0 && S_ISREG(mode));
+    if (fd >= 0) {
+        struct stat st;
+        ck_assert_int_eq(fstat(fd, &st), 0);
+        ck_assert_uint_eq(st.st_ino, step.attr.ino);
+        ck_assert_int_eq(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDWR);
+    }
+    fd_close(fd);
+    return rc;
 }
 
 static int open_as(struct vol *v, struct volume_ref ref, uint32_t flags)
@@ -168,6 +179,9 @@ TEST(several_names_at_once)
     ck_assert_int_eq(volume_client_walk(v.c, RW, deep, 3, &w), 0);
     ck_assert_uint_eq(w.done, 3);
     ck_assert_int_eq(w.error, 0);
+    struct gofer_attr start;
+    ck_assert_int_eq(volume_client_getattr(v.c, RW, &start), 0);
+    ck_assert(w.dir.ino == start.ino && w.dir.mode == start.mode);
     ck_assert_uint_eq(w.steps[2].node, node(&v, node(&v, node(&v, RW, "sub"), "a"), "f"));
     ck_assert_int_eq(volume_client_walk(v.c, RW, deep, 4, &w), 0); /* a file ends it */
     ck_assert_uint_eq(w.done, 3);
@@ -268,7 +282,8 @@ TEST(things_are_made)
     if (geteuid() == 0) {
         struct gofer_step step;
         struct volume_create_req req = {.dir = RW, .mode = S_IFDIR | 0700, .uid = 12, .gid = 34};
-        ck_assert_int_eq(volume_client_create(v.c, &req, "owned", NULL, &step), 0);
+        int fd;
+        ck_assert_int_eq(volume_client_create(v.c, &req, "owned", NULL, &step, &fd), 0);
         ck_assert_uint_eq(step.attr.uid, 12);
         ck_assert_uint_eq(step.attr.gid, 34);
     }
