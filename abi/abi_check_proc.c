@@ -19,6 +19,7 @@
 #include <linux/memfd.h>
 #include <linux/mempolicy.h>
 #include <linux/mman.h>
+#include <linux/mqueue.h>
 #include <linux/msg.h>
 #include <linux/personality.h>
 #include <linux/prctl.h>
@@ -44,6 +45,7 @@
 #include "abi/futex.h"
 #include "abi/misc.h"
 #include "abi/mman.h"
+#include "abi/mqueue.h"
 #include "abi/prctl.h"
 #include "abi/rlimit.h"
 #include "abi/sched.h"
@@ -201,6 +203,13 @@ OFFSET(struct lx_inotify_event, wd, struct inotify_event, wd);
 OFFSET(struct lx_inotify_event, mask, struct inotify_event, mask);
 OFFSET(struct lx_inotify_event, cookie, struct inotify_event, cookie);
 OFFSET(struct lx_inotify_event, len, struct inotify_event, len);
+
+CONST(MQ_PRIO_MAX) CONST(MQ_BYTES_MAX)
+SIZE(struct lx_mq_attr, struct mq_attr);
+OFFSET(struct lx_mq_attr, mq_flags, struct mq_attr, mq_flags);
+OFFSET(struct lx_mq_attr, mq_maxmsg, struct mq_attr, mq_maxmsg);
+OFFSET(struct lx_mq_attr, mq_msgsize, struct mq_attr, mq_msgsize);
+OFFSET(struct lx_mq_attr, mq_curmsgs, struct mq_attr, mq_curmsgs);
 
 SIZE(struct lx_ipc_perm, struct ipc64_perm);
 OFFSET(struct lx_ipc_perm, key, struct ipc64_perm, key);

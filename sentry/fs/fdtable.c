@@ -198,5 +198,7 @@ void file_close(struct files *owner, struct file *f)
 {
     if (!(f->flags & LX_O_PATH) && !list_empty(&f->inode->locks))
         locks_release_files(f->inode, owner);
+    if (f->ops->flush)
+        f->ops->flush(f, owner);
     file_put(f);
 }

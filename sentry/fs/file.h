@@ -51,7 +51,9 @@ struct file_ops {
     int (*fsync)(struct file *f, bool datasync);
     int (*fallocate)(struct file *f, int mode, uint64_t off, uint64_t len);
     int (*setfl)(struct file *f, uint32_t flags); /* may refuse; NULL: fine */
-    void (*release)(struct file *f);              /* last reference gone: free priv */
+    /* A descriptor of the table `owner` is closed; the file may live on. */
+    void (*flush)(struct file *f, const struct files *owner);
+    void (*release)(struct file *f); /* last reference gone: free priv */
     /* Extra lines of /proc/PID/fdinfo/N. */
     int (*show_fdinfo)(struct file *f, struct buf *out);
 };

@@ -437,7 +437,7 @@ int devfs_populate(struct dentry *dir) MUST_CHECK;
 int devpts_mount_new(struct super **ret_sb) MUST_CHECK;
 int cgroupfs_mount_new(struct super **ret_sb)
     MUST_CHECK; /* the sandbox's limits as a cgroup2 leaf */
-int mqueuefs_mount_new(struct super **ret_sb) MUST_CHECK; /* there, and empty */
+int mqueuefs_mount_new(struct super **ret_sb) MUST_CHECK; /* there is one: counted */
 /* Sets "kernel.shmmax" or another name of /proc/sys (dots or slashes). -ENOENT: no such setting;
  * -EACCES: it cannot be changed; -EINVAL. */
 int sysctl_set(const char *name, const char *value) MUST_CHECK;

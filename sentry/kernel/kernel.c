@@ -13,6 +13,7 @@
 #include "lib/hash.h"
 #include "sentry/fs/anon/anon.h"
 #include "sentry/fs/file.h"
+#include "sentry/fs/mqueue/mqueue.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/ipc.h"
@@ -72,6 +73,7 @@ void kernel_done(void)
     end_groups();
     ipc_done();
     mounts_done();
+    mqueue_done();
     tmpfs_anon_done();
     sysctl_done();
     hostfs_done();

@@ -24,7 +24,7 @@ boots "types and options" 0 "proc rw,nosuid,nodev,noexec,relatime
 tmpfs rw,nosuid,relatime,size=65536k,mode=755
 devpts rw,nosuid,noexec,relatime,gid=5,mode=620,ptmxmode=666
 sysfs ro,nosuid,nodev,noexec,relatime
-mqueue rw,nosuid,nodev,noexec,relatime,nr_inodes=1
+mqueue rw,nosuid,nodev,noexec,relatime
 cgroup2 ro,nosuid,nodev,noexec,relatime" \
     "${usual[@]}" "$bb" sh -c 'sed -n "2,\$p" /proc/self/mounts | while read a b c d e; do echo $c $d; done'
 boots "only what is given" 0 "/dev /dev/mqueue /dev/pts /proc /sys /sys/fs/cgroup" "${usual[@]}" "$bb" \

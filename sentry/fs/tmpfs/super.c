@@ -135,18 +135,6 @@ int tmpfs_mount_new(const struct tmpfs_options *opt, struct super **ret_sb)
     return 0;
 }
 
-int mqueuefs_mount_new(struct super **ret_sb)
-{
-    struct tmpfs_options opt = {.mode = 01777, .max_inodes = 1};
-    int r = tmpfs_mount_new(&opt, ret_sb);
-
-    if (r < 0)
-        return r;
-    (*ret_sb)->type = "mqueue";
-    (*ret_sb)->magic = LX_MQUEUE_MAGIC;
-    return 0;
-}
-
 static struct mount *anon_mount; /* made on first use, kept */
 
 static int anon_mount_get(void)
