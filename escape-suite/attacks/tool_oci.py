@@ -167,6 +167,9 @@ def images(cases, checked=None):
 
 # -- bundles ------------------------------------------------------------------------------------------
 
+options = []  # further global ones
+
+
 def runtime():
     if os.environ.get("RUNTIME_KIND") == "oci":
         return os.environ["RUNTIME"].split()
@@ -175,7 +178,7 @@ def runtime():
 
 def oci(*args, root=None, timeout=HANG, **more):
     """The OCI runtime: (status, output and errors). Into a file: what it starts may keep a pipe open."""
-    argv = runtime() + ["--root", root or scratch + "/state"] + list(args)
+    argv = runtime() + options + ["--root", root or scratch + "/state"] + list(args)
     with tempfile.TemporaryFile(dir=scratch) as out:
         try:
             p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=timeout, **more)

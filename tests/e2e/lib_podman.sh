@@ -32,7 +32,7 @@ chmod +x "$dir/runsc-shim" "$dir/runsc-bundle"
 export CONTAINERS_CONF=$dir/containers.conf TMPDIR=$dir/tmp
 # No option -i unless a test asks for it: standard input of the script is not podman's.
 p() {
-    timeout 30 podman --root "$dir/root" --runroot "$dir/run" --tmpdir "$dir/tmp" \
+    timeout 60 podman --root "$dir/root" --runroot "$dir/run" --tmpdir "$dir/tmp" \
         --storage-driver vfs --runtime runsc-shim "$@"
 }
 cleanup() {

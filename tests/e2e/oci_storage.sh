@@ -1,7 +1,7 @@
 #!/bin/bash
 # What a container writes to its root, with the real podman: kept with --root-storage bundle, and what is
 # promised of the default, an overlay in memory.
-# timeout: 300
+# timeout: 500
 # shellcheck disable=SC2046,SC2086,SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_oci.sh"
