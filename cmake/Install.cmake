@@ -2,6 +2,8 @@
 # completions, examples. cpack -G DEB: two packages, `sentry` and `sentry-escape-suite` (the attacks are
 # large). Packages are meant to be made from the release preset, whose programs are static.
 include(GNUInstallDirs)
+# Packing takes what was built; it builds nothing more.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
 set(doc_dir "${CMAKE_INSTALL_DATAROOTDIR}/doc/sentry")
 foreach(program sentry sentry-gofer runsc-shim)

@@ -19,6 +19,8 @@ _sentry()
     case $command:$cur in
     run:-*) mapfile -t COMPREPLY < <(compgen -W "$run" -- "$cur") ;;
     exec:-*) mapfile -t COMPREPLY < <(compgen -W "--env --workdir --user --tty" -- "$cur") ;;
+    import:-*) mapfile -t COMPREPLY < <(compgen -W "--max-size" -- "$cur") ;;
+    pull:-*) mapfile -t COMPREPLY < <(compgen -W "--max-size --tls-verify=false" -- "$cur") ;;
     kill:-*) mapfile -t COMPREPLY < <(compgen -W "-s --all" -- "$cur") ;;
     ps:-* | stats:-* | list:-* | images:-* | syscalls:-*) mapfile -t COMPREPLY < <(compgen -W "--json" -- "$cur") ;;
     exec:* | ps:* | kill:* | pause:* | resume:* | stats:*)

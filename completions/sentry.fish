@@ -38,6 +38,8 @@ complete -c sentry -n '__fish_seen_subcommand_from exec' -l tty
 complete -c sentry -n '__fish_seen_subcommand_from kill' -s s -r
 complete -c sentry -n '__fish_seen_subcommand_from kill' -l all
 complete -c sentry -n '__fish_seen_subcommand_from ps stats list images syscalls' -l json
+complete -c sentry -n '__fish_seen_subcommand_from import pull' -l max-size -x
+complete -c sentry -n '__fish_seen_subcommand_from pull' -l tls-verify -x -a 'true false'
 complete -c sentry -n '__fish_seen_subcommand_from run rmi' -a '(__sentry_images)'
 complete -c sentry -n '__fish_seen_subcommand_from exec ps kill pause resume stats' -f -a '(__sentry_sandboxes)'
 complete -c sentry -n '__fish_seen_subcommand_from help' -f -a 'run exec'

@@ -18,7 +18,7 @@ static int code_or_eio(int code)
 }
 
 /* The code, made positive, and the words; err may be NULL. */
-static int set(struct error *err, int code, const char *fmt, va_list ap)
+PRINTF(3, 0) static int set(struct error *err, int code, const char *fmt, va_list ap)
 {
     code = code_or_eio(code);
     if (err) {

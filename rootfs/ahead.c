@@ -1,5 +1,9 @@
 /*
- * ahead.c: the reading thread.
+ * ahead.c: the threads beside the one that unpacks.
+ *
+ * Pieces go round a ring. One thread fills them, another hashes them, the reader reads them; a
+ * piece is filled again when both have left it behind. Three counters that only grow say how far
+ * each is.
  */
 #include "rootfs/ahead.h"
 
@@ -13,7 +17,7 @@
 #include "lib/error.h"
 
 enum {
-    PIECES = 4,
+    PIECES = 16,
     PIECE = 256 * 1024
 };
 
@@ -23,16 +27,16 @@ struct piece {
 };
 
 struct ahead {
-    struct archive *raw; /* the thread's until it was joined */
+    struct archive *raw; /* the filling thread's until it was joined */
     bool hashing;
-    struct digest_state hash; /* the thread's until it was joined */
-    pthread_t thread;
+    struct digest_state hash; /* the hashing thread's until it was joined */
+    pthread_t filler, hasher;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* guarded by lock; the bytes of pieces [first, first + full) are the reader's */
+    pthread_cond_t room, ready, fresh; /* for the filler, the reader, the hasher */
+    /* guarded by lock; the bytes of pieces between `left behind` and `filled` do not change */
     struct piece pieces[PIECES];
-    unsigned first, full;
-    bool end, stop, taken; /* taken: the reader still looks at the piece at first */
+    uint64_t filled, hashed, read;
+    bool end, stop, taken; /* taken: the reader still looks at piece `read` */
     int error;
     char text[200];
 };
@@ -71,7 +75,21 @@ static int fill(struct ahead *a, struct piece *p, struct left *left, bool *ret_e
     return 0;
 }
 
-static void *read_ahead(void *arg)
+/* Pieces that somebody still needs. Under the lock. */
+static uint64_t in_use(const struct ahead *a)
+{
+    uint64_t behind = a->hashing ? MIN(a->hashed, a->read) : a->read;
+    return a->filled - behind;
+}
+
+/* The filler sleeps until half of the ring is free: waking it for each piece costs more. */
+static void offer_room(struct ahead *a)
+{
+    if (in_use(a) <= PIECES / 2)
+        (void)pthread_cond_signal(&a->room);
+}
+
+static void *fill_pieces(void *arg)
 {
     struct ahead *a = arg;
     struct left left = {0};
@@ -79,19 +97,18 @@ static void *read_ahead(void *arg)
     int r = 0;
     (void)pthread_mutex_lock(&a->lock);
     while (r == 0 && !end && !a->stop) {
-        if (a->full == PIECES) {
-            (void)pthread_cond_wait(&a->changed, &a->lock);
+        if (in_use(a) == PIECES) {
+            (void)pthread_cond_wait(&a->room, &a->lock);
             continue;
         }
-        struct piece *p = &a->pieces[(a->first + a->full) % PIECES];
+        struct piece *p = &a->pieces[a->filled % PIECES];
         (void)pthread_mutex_unlock(&a->lock);
         r = fill(a, p, &left, &end);
-        if (r == 0 && a->hashing)
-            digest_update(&a->hash, p->data, p->len);
         (void)pthread_mutex_lock(&a->lock);
         if (r == 0 && p->len > 0)
-            a->full++;
-        (void)pthread_cond_signal(&a->changed);
+            a->filled++;
+        (void)pthread_cond_signal(&a->ready);
+        (void)pthread_cond_signal(&a->fresh);
     }
     if (r < 0) {
         const char *why = archive_error_string(a->raw);
@@ -99,7 +116,28 @@ static void *read_ahead(void *arg)
         a->error = r;
     }
     a->end = true;
-    (void)pthread_cond_signal(&a->changed);
+    (void)pthread_cond_signal(&a->ready);
+    (void)pthread_cond_signal(&a->fresh);
+    (void)pthread_mutex_unlock(&a->lock);
+    return NULL;
+}
+
+static void *hash_pieces(void *arg)
+{
+    struct ahead *a = arg;
+    (void)pthread_mutex_lock(&a->lock);
+    while (!a->stop && !(a->end && a->hashed == a->filled)) {
+        if (a->hashed == a->filled) {
+            (void)pthread_cond_wait(&a->fresh, &a->lock);
+            continue;
+        }
+        const struct piece *p = &a->pieces[a->hashed % PIECES];
+        (void)pthread_mutex_unlock(&a->lock);
+        digest_update(&a->hash, p->data, p->len);
+        (void)pthread_mutex_lock(&a->lock);
+        a->hashed++;
+        offer_room(a);
+    }
     (void)pthread_mutex_unlock(&a->lock);
     return NULL;
 }
@@ -109,6 +147,28 @@ static void free_pieces(struct ahead *a)
     for (size_t i = 0; i < PIECES; i++)
         kfree(a->pieces[i].data);
     kfree(a);
+}
+
+static void stop(struct ahead *a)
+{
+    (void)pthread_mutex_lock(&a->lock);
+    a->stop = true;
+    (void)pthread_cond_signal(&a->room);
+    (void)pthread_cond_signal(&a->fresh);
+    (void)pthread_mutex_unlock(&a->lock);
+}
+
+static int start(struct ahead *a)
+{
+    int r = pthread_create(&a->filler, NULL, fill_pieces, a);
+    if (r != 0 || !a->hashing)
+        return r;
+    r = pthread_create(&a->hasher, NULL, hash_pieces, a);
+    if (r != 0) {
+        stop(a);
+        (void)pthread_join(a->filler, NULL);
+    }
+    return r;
 }
 
 int ahead_new(struct archive *raw, bool hashing, struct ahead **ret, struct error *err)
@@ -127,8 +187,10 @@ int ahead_new(struct archive *raw, bool hashing, struct ahead **ret, struct erro
         }
     }
     (void)pthread_mutex_init(&a->lock, NULL);
-    (void)pthread_cond_init(&a->changed, NULL);
-    int r = pthread_create(&a->thread, NULL, read_ahead, a);
+    (void)pthread_cond_init(&a->room, NULL);
+    (void)pthread_cond_init(&a->ready, NULL);
+    (void)pthread_cond_init(&a->fresh, NULL);
+    int r = start(a);
     if (r != 0) {
         free_pieces(a);
         return error_errno(err, r, "a thread for decompressing");
@@ -141,13 +203,14 @@ void ahead_free(struct ahead *a)
 {
     if (a == NULL)
         return;
-    (void)pthread_mutex_lock(&a->lock);
-    a->stop = true;
-    (void)pthread_cond_signal(&a->changed);
-    (void)pthread_mutex_unlock(&a->lock);
-    (void)pthread_join(a->thread, NULL);
+    stop(a);
+    (void)pthread_join(a->filler, NULL);
+    if (a->hashing)
+        (void)pthread_join(a->hasher, NULL);
     (void)pthread_mutex_destroy(&a->lock);
-    (void)pthread_cond_destroy(&a->changed);
+    (void)pthread_cond_destroy(&a->room);
+    (void)pthread_cond_destroy(&a->ready);
+    (void)pthread_cond_destroy(&a->fresh);
     free_pieces(a);
 }
 
@@ -157,14 +220,13 @@ int64_t ahead_next(struct ahead *a, const void **ret_data, struct error *err)
     (void)pthread_mutex_lock(&a->lock);
     if (a->taken) {
         a->taken = false;
-        a->first = (a->first + 1) % PIECES;
-        a->full--;
-        (void)pthread_cond_signal(&a->changed);
+        a->read++;
+        offer_room(a);
     }
-    while (a->full == 0 && !a->end)
-        (void)pthread_cond_wait(&a->changed, &a->lock);
-    if (a->full > 0) {
-        const struct piece *p = &a->pieces[a->first];
+    while (a->read == a->filled && !a->end)
+        (void)pthread_cond_wait(&a->ready, &a->lock);
+    if (a->read < a->filled) {
+        const struct piece *p = &a->pieces[a->read % PIECES];
         a->taken = true;
         *ret_data = p->data;
         n = (int64_t)p->len;
@@ -177,5 +239,9 @@ int64_t ahead_next(struct ahead *a, const void **ret_data, struct error *err)
 
 void ahead_digest(struct ahead *a, struct digest *ret_d)
 {
+    /* It ends by itself once everything is hashed. */
+    if (a->hashing)
+        (void)pthread_join(a->hasher, NULL);
+    a->hashing = false;
     digest_end(&a->hash, ret_d);
 }

@@ -1,10 +1,10 @@
 #pragma once
 /*
  * Decompression ahead of the reader: a thread of the unpacking process takes bytes out of a
- * libarchive reader (format raw) and hashes them, while the process makes files of the bytes
- * before. Worth a thread, since either takes about as long as the other.
+ * libarchive reader (format raw), another hashes them, while the process makes files of the bytes
+ * before. Worth the threads, since each takes about as long as the others.
  *
- * The thread touches its own structure, the reader and the blob behind it, nothing else: in
+ * The threads touch their own structure, the reader and the blob behind it, nothing else: in
  * particular no kalloc, which belongs to one thread.
  */
 #include "lib/compiler.h"

@@ -48,7 +48,8 @@ struct member {
     struct archive_entry *entry;
     char name[PATH_MAX];
     struct attributes attr;
-    int dir; /* borrowed */
+    mode_t type; /* S_IFMT of what it is, unless it is a hard link */
+    int dir;     /* borrowed */
     const char *last;
 };
 
@@ -91,6 +92,9 @@ static int copy_data(struct apply *a, int fd, uint64_t size)
             break;
         if (r != ARCHIVE_OK)
             return archive_failed(a);
+        /* Only the map of a sparse file can say such a thing. */
+        if (offset < 0 || (uint64_t)offset > size || n > size - (uint64_t)offset)
+            return error_set(a->err, EINVAL, "damaged tar: data behind the file's end");
         const char *p = data;
         while (n > 0) {
             ssize_t w = pwrite(fd, p, n, offset);
@@ -114,16 +118,28 @@ static int copy_data(struct apply *a, int fd, uint64_t size)
     return 0;
 }
 
-static int make_file(struct apply *a, struct member *m, bool with_data)
+/* What is in a file, holes counted: a sparse one costs its host nothing, until somebody copies it.
+ */
+static int count_size(struct apply *a, uint64_t size)
 {
-    auto_fd int fd =
-        tree_open_at(m->dir, m->last, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY, m->attr.mode);
-    if (fd < 0)
-        return host_failed(a, -fd, "making a file");
+    uint64_t max = a->l->limits->bytes;
+    if (size > max || a->l->sizes > max - size)
+        return error_set(a->err, EFBIG,
+                         "a file of %llu bytes: the image is larger than %llu bytes "
+                         "(--max-size of sentry import and pull allows more)",
+                         (unsigned long long)size, (unsigned long long)max);
+    a->l->sizes += size;
+    return 0;
+}
+
+static int fill_file(struct apply *a, struct member *m, int fd)
+{
     int64_t size = archive_entry_size_is_set(m->entry) ? archive_entry_size(m->entry) : 0;
     if (size < 0)
         return error_set(a->err, EINVAL, "a file of negative size");
-    int r = with_data ? copy_data(a, fd, (uint64_t)size) : 0;
+    int r = count_size(a, (uint64_t)size);
+    if (r == 0)
+        r = copy_data(a, fd, (uint64_t)size);
     return r < 0 ? r : attributes_set_fd(&m->attr, fd, false, a->err);
 }
 
@@ -137,31 +153,28 @@ static int dir_attributes(struct apply *a, const struct member *m, int fd)
     return buf_error(&a->dir_times) < 0 ? error_set(a->err, ENOMEM, "no memory") : 0;
 }
 
-static int make_directory(struct apply *a, struct member *m, bool exists)
+static int open_directory(const struct member *m, int *ret_fd)
 {
-    if (!exists && mkdirat(m->dir, m->last, m->attr.mode) < 0)
-        return host_failed(a, errno, "making a directory");
-    auto_fd int fd = tree_open_at(m->dir, m->last, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0)
-        return host_failed(a, -fd, "opening a directory");
-    return dir_attributes(a, m, fd);
+    *ret_fd = tree_open_at(m->dir, m->last, O_RDONLY | O_DIRECTORY, 0);
+    return MIN(*ret_fd, 0);
 }
 
-static int make_link(struct apply *a, struct member *m)
+/* The member without its content, where nothing has its name; -errno. Links and fifos are not
+ * opened. */
+static int create(const struct member *m, int *ret_fd)
 {
-    const char *target = archive_entry_symlink(m->entry);
-    if (target == NULL || target[0] == '\0')
-        return error_set(a->err, EINVAL, "a symbolic link to nothing");
-    if (symlinkat(target, m->dir, m->last) < 0)
-        return host_failed(a, errno, "making a symbolic link");
-    return attributes_set_name(&m->attr, m->dir, m->last, a->err);
-}
-
-static int make_fifo(struct apply *a, struct member *m)
-{
-    if (mknodat(m->dir, m->last, S_IFIFO | (m->attr.mode & 0777), 0) < 0)
-        return host_failed(a, errno, "making a fifo");
-    return attributes_set_name(&m->attr, m->dir, m->last, a->err);
+    switch (m->type) {
+    case S_IFDIR:
+        return mkdirat(m->dir, m->last, m->attr.mode) < 0 ? -errno : open_directory(m, ret_fd);
+    case S_IFLNK:
+        return symlinkat(archive_entry_symlink(m->entry), m->dir, m->last) < 0 ? -errno : 0;
+    case S_IFIFO:
+        return mknodat(m->dir, m->last, S_IFIFO | (m->attr.mode & 0777), 0) < 0 ? -errno : 0;
+    default:
+        *ret_fd =
+            tree_open_at(m->dir, m->last, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY, m->attr.mode);
+        return MIN(*ret_fd, 0);
+    }
 }
 
 /* What a hard link names, opened; never a directory. */
@@ -242,41 +255,77 @@ static int check_hardlink(struct apply *a, const struct member *m, bool *ret_sam
     return 0;
 }
 
-static int make_member(struct apply *a, struct member *m)
+static int make_hard(struct apply *a, struct member *m)
 {
-    bool hard = archive_entry_hardlink(m->entry) != NULL, same = false, exists;
-    mode_t type = hard ? 0 : archive_entry_filetype(m->entry);
-
-    if (hard) {
-        int r = check_hardlink(a, m, &same);
-        if (r < 0 || same)
-            return r;
-        r = tree_parent(&a->l->tree, m->name, true, &m->dir, &m->last);
-        if (r < 0)
-            return host_failed(a, -r, "its directory");
-    }
-    int r = clear_place(a, m, type == S_IFDIR, &exists);
-    if (r < 0)
+    bool same = false, stays;
+    int r = check_hardlink(a, m, &same);
+    if (r < 0 || same)
         return r;
-    if (hard)
-        return make_hardlink(a, m);
-    switch (type) {
+    r = tree_parent(&a->l->tree, m->name, true, &m->dir, &m->last);
+    if (r < 0)
+        return host_failed(a, -r, "its directory");
+    r = clear_place(a, m, false, &stays);
+    return r < 0 ? r : make_hardlink(a, m);
+}
+
+static int known_kind(struct apply *a, const struct member *m)
+{
+    const char *target = archive_entry_symlink(m->entry);
+    switch (m->type) {
     case S_IFREG:
-        return make_file(a, m, true);
     case S_IFDIR:
-        return make_directory(a, m, exists);
-    case S_IFLNK:
-        return make_link(a, m);
     case S_IFIFO:
-        return make_fifo(a, m);
     case S_IFCHR:
     case S_IFBLK:
     case S_IFSOCK:
-        /* Never made: the sandbox has its own /dev. Something of that name stays there. */
-        a->l->notes.devices++;
-        return make_file(a, m, false);
+        return 0;
+    case S_IFLNK:
+        return target != NULL && target[0] != '\0'
+                   ? 0
+                   : error_set(a->err, EINVAL, "a symbolic link to nothing");
     default:
         return error_set(a->err, EINVAL, "of an unknown kind");
+    }
+}
+
+/* Most members are the first of their name: what else has it is only looked for when there is
+ * something. */
+static int make_place(struct apply *a, struct member *m, int *ret_fd)
+{
+    bool stays;
+    int r = create(m, ret_fd);
+    if (r == -EEXIST) {
+        r = clear_place(a, m, m->type == S_IFDIR, &stays);
+        if (r < 0)
+            return r;
+        r = stays ? open_directory(m, ret_fd) : create(m, ret_fd);
+    }
+    return r < 0 ? host_failed(a, -r, "making it") : 0;
+}
+
+static int make_member(struct apply *a, struct member *m)
+{
+    auto_fd int fd = -1;
+    if (archive_entry_hardlink(m->entry) != NULL)
+        return make_hard(a, m);
+    m->type = archive_entry_filetype(m->entry);
+    int r = known_kind(a, m);
+    if (r == 0)
+        r = make_place(a, m, &fd);
+    if (r < 0)
+        return r;
+    switch (m->type) {
+    case S_IFREG:
+        return fill_file(a, m, fd);
+    case S_IFDIR:
+        return dir_attributes(a, m, fd);
+    case S_IFLNK:
+    case S_IFIFO:
+        return attributes_set_name(&m->attr, m->dir, m->last, a->err);
+    default:
+        /* Never made: the sandbox has its own /dev. Something of that name stays there. */
+        a->l->notes.devices++;
+        return attributes_set_fd(&m->attr, fd, false, a->err);
     }
 }
 

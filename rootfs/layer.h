@@ -21,6 +21,7 @@ struct layers {
     const struct image_limits *limits;
     uint64_t bytes, entries; /* so far, of all layers */
     uint64_t data;           /* bytes of files written */
+    uint64_t sizes;          /* of files, holes counted */
     bool keep_owner;         /* this process may give files away */
     struct layer_notes notes;
     /* Called now and then; may be NULL. */

@@ -5,12 +5,12 @@
 #include "lib/compiler.h"
 
 struct image_limits {
-    uint64_t bytes;         /* all layers together, unpacked, tar headers included */
-    uint64_t entries;       /* members of all layers together; the image server knows 1 M nodes */
-    uint64_t ratio;         /* unpacked : packed of a layer, ... */
-    uint64_t ratio_free;    /* ... once it has grown to this */
-    uint32_t layers;        /* of one image */
-    uint32_t xattrs;        /* of one member */
+    uint64_t bytes;      /* all layers together, unpacked: of tars; and of files with their holes */
+    uint64_t entries;    /* members of all layers together; the image server knows 1 M nodes */
+    uint64_t ratio;      /* unpacked : packed of a layer, ... */
+    uint64_t ratio_free; /* ... once it has grown to this */
+    uint32_t layers;     /* of one image */
+    uint32_t xattrs;     /* of one member */
     uint32_t xattr_bytes;   /* one value */
     uint32_t depth;         /* directories in a name */
     uint32_t json_bytes;    /* index, manifest, configuration: each */

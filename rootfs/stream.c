@@ -116,7 +116,9 @@ static int count(struct stream *s, uint64_t n)
     s->out += n;
     *s->total += n;
     if (*s->total > s->limits->bytes)
-        return error_set(s->err, EFBIG, "the image unpacks to more than %llu bytes",
+        return error_set(s->err, EFBIG,
+                         "the image unpacks to more than %llu bytes "
+                         "(--max-size of sentry import and pull allows more)",
                          (unsigned long long)s->limits->bytes);
     if (s->raw != NULL && s->out > s->limits->ratio_free &&
         s->out / s->limits->ratio > s->blob.size)

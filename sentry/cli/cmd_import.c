@@ -3,6 +3,7 @@
  */
 #include "lib/compiler.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ static int name_image(const struct store *s, const struct store_added *a, const 
     return store_ref_set(s, name, &a->id, err);
 }
 
-static int import(const char *path, const char *given, struct error *err)
+static int import(const char *path, const char *given, const struct image_limits *limits,
+                  struct error *err)
 {
     struct store s;
     struct store_added added;
@@ -43,7 +45,7 @@ static int import(const char *path, const char *given, struct error *err)
         return r;
     r = store_lock(&s, err);
     if (r == 0)
-        r = image_import(&s, path, true, &added, err);
+        r = image_import(&s, path, limits, &added, err);
     if (r == 0)
         r = name_image(&s, &added, given, shown, err);
     if (r == 0)
@@ -54,13 +56,17 @@ static int import(const char *path, const char *given, struct error *err)
 
 int cmd_import(int argc, char **argv)
 {
+    struct image_options o;
     struct error err;
     error_init(&err);
-    if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-        (void)fprintf(stderr, "sentry: usage: sentry import FILE|DIR [NAME]\n");
-        return EXIT_FAILED;
-    }
-    if (import(argv[1], argc == 3 ? argv[2] : NULL, &err) == 0)
+    argc--;
+    argv++;
+    int r = image_options_read(&o, false, &argc, &argv, &err);
+    if (r == 0 && (argc < 1 || argc > 2))
+        r = error_set(&err, EINVAL, "usage: sentry import [--max-size SIZE] FILE|DIR [NAME]");
+    if (r == 0)
+        r = import(argv[0], argc == 2 ? argv[1] : NULL, &o.limits, &err);
+    if (r == 0)
         return 0;
     (void)fprintf(stderr, "sentry: %s\n", err.text);
     return EXIT_FAILED;

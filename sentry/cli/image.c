@@ -20,6 +20,7 @@
 #include "lib/alloc.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/parse.h"
 #include "rootfs/limits.h"
 #include "rootfs/store.h"
 #include "sentry/cli/boot.h"
@@ -124,7 +125,7 @@ static void cache_key(const struct place *p, struct digest *ret_key)
 /* --- the store
  * ------------------------------------------------------------------------------------- */
 
-static void warn(const char *path, const struct layer_notes *n)
+void image_warn(const char *path, const struct layer_notes *n)
 {
     if (n->devices > 0)
         (void)fprintf(stderr, "sentry: %s: %llu device nodes became empty files\n", path,
@@ -134,10 +135,9 @@ static void warn(const char *path, const struct layer_notes *n)
                       (unsigned long long)n->xattrs);
 }
 
-static int add(struct store *s, const struct place *p, bool durable, struct store_added *ret,
-               struct error *err)
+static int add(struct store *s, const struct place *p, bool durable,
+               const struct image_limits *limits, struct store_added *ret, struct error *err)
 {
-    struct image_limits limits = IMAGE_LIMITS_DEFAULT;
     int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (p->layout ? O_DIRECTORY : 0);
     auto_fd int fd = open(p->path, flags);
     if (fd < 0)
@@ -149,12 +149,12 @@ static int add(struct store *s, const struct place *p, bool durable, struct stor
         .progress = isatty(2),
         .durable = durable,
         .want = p->want,
-        .limits = &limits,
+        .limits = limits,
     };
     int r = store_add(s, &a, ret, err);
     if (r < 0)
         return error_prefix(err, "image %s", p->path);
-    warn(p->path, &ret->notes);
+    image_warn(p->path, &ret->notes);
     return 0;
 }
 
@@ -167,8 +167,8 @@ static int kind_known(const struct place *p, struct error *err)
     return error_set(err, EINVAL, "image %s is neither a directory nor a file", p->path);
 }
 
-int image_import(struct store *s, const char *path, bool durable, struct store_added *ret,
-                 struct error *err)
+int image_import(struct store *s, const char *path, const struct image_limits *limits,
+                 struct store_added *ret, struct error *err)
 {
     struct place p = {.fd = -1};
     struct digest key;
@@ -178,7 +178,7 @@ int image_import(struct store *s, const char *path, bool durable, struct store_a
     else
         r = kind_known(&p, err);
     if (r == 0)
-        r = add(s, &p, durable, ret, err);
+        r = add(s, &p, true, limits, ret, err);
     if (r == 0) {
         cache_key(&p, &key);
         r = store_cache_set(s, &key, &ret->id, err);
@@ -205,6 +205,7 @@ static int use_stored(struct boot *b, const struct store *s, const struct digest
 static int unpack(struct boot *b, struct store *s, const struct place *p, const struct digest *key,
                   struct image_config *ret_config, struct error *err)
 {
+    struct image_limits limits = IMAGE_LIMITS_DEFAULT;
     struct store_added added;
     struct digest id;
     int r = store_lock(s, err);
@@ -212,7 +213,7 @@ static int unpack(struct boot *b, struct store *s, const struct place *p, const 
         return r;
     if (store_cache_get(s, key, &id) == 0 && use_stored(b, s, &id, ret_config, NULL) == 0)
         return 0;
-    r = add(s, p, false, &added, err);
+    r = add(s, p, false, &limits, &added, err);
     if (r == 0)
         r = store_cache_set(s, key, &added.id, err);
     if (r == 0)
@@ -273,6 +274,58 @@ int image_open(struct boot *b, const char *image, struct image_config *ret_confi
     if (p.fd >= 0)
         (void)close(p.fd);
     return r;
+}
+
+/* --- options of import and pull
+ * --------------------------------------------------------------------------- */
+
+/* The value of an option that may be given in either form; NULL: it is another option. */
+static const char *option_value(const char *name, int *argc, char ***argv)
+{
+    const char *arg = (*argv)[0];
+    size_t n = strlen(name);
+    if (strncmp(arg, name, n) != 0 || (arg[n] != '=' && arg[n] != '\0'))
+        return NULL;
+    if (arg[n] == '=')
+        return arg + n + 1;
+    if (*argc < 2)
+        return "";
+    --*argc;
+    ++*argv;
+    return (*argv)[0];
+}
+
+static int read_tls(struct image_options *o, const char *value, struct error *err)
+{
+    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+        return error_set(err, EINVAL, "--tls-verify is true or false");
+    o->plain_http = value[0] == 'f';
+    return 0;
+}
+
+int image_options_read(struct image_options *o, bool pull, int *argc, char ***argv,
+                       struct error *err)
+{
+    const char *value;
+    *o = (struct image_options){.limits = IMAGE_LIMITS_DEFAULT};
+    for (; *argc > 0 && (*argv)[0][0] == '-'; --*argc, ++*argv) {
+        const char *name = (*argv)[0];
+        int r;
+        if (strcmp(name, "--") == 0) {
+            --*argc;
+            ++*argv;
+            return 0;
+        }
+        if ((value = option_value("--max-size", argc, argv)) != NULL)
+            r = parse_size(value, &o->limits.bytes, err);
+        else if (pull && (value = option_value("--tls-verify", argc, argv)) != NULL)
+            r = read_tls(o, value, err);
+        else
+            return error_set(err, EINVAL, "unknown option %s (see 'man sentry')", name);
+        if (r < 0)
+            return error_prefix(err, "%s", name);
+    }
+    return 0;
 }
 
 /* --- what the image says

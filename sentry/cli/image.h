@@ -4,9 +4,12 @@
  */
 #include "lib/compiler.h"
 
+#include "rootfs/limits.h"
+
 struct boot;
 struct error;
 struct image_config;
+struct layer_notes;
 
 /*
  * A directory with a root file system is opened. An OCI layout (directory or tar) or docker archive
@@ -22,6 +25,17 @@ int image_apply(struct boot *b, const struct image_config *c, int argc, char **a
 
 struct store;
 struct store_added;
-/* A file or layout directory into the open, locked store. */
-int image_import(struct store *s, const char *path, bool durable, struct store_added *ret,
-                 struct error *err) MUST_CHECK;
+/* A file or layout directory into the open, locked store; synced. */
+int image_import(struct store *s, const char *path, const struct image_limits *limits,
+                 struct store_added *ret, struct error *err) MUST_CHECK;
+
+/* The options of import and pull, which stand before the arguments. */
+struct image_options {
+    struct image_limits limits;
+    bool plain_http; /* pull: --tls-verify=false */
+};
+/* Moves *argc and *argv on to the first argument. */
+int image_options_read(struct image_options *o, bool pull, int *argc, char ***argv,
+                       struct error *err) MUST_CHECK;
+/* What unpacking left out, a line each on standard error. */
+void image_warn(const char *path, const struct layer_notes *n);

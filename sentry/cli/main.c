@@ -35,8 +35,11 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        if (argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+            return cmd_help(2, argv);
+        return commands[i].run(argc - 1, argv + 1);
     }
     (void)fprintf(stderr, "sentry: unknown command '%s' (see 'sentry help')\n", argv[1]);
     return EXIT_USAGE;

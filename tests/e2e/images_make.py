@@ -229,6 +229,13 @@ bad("garbage", "not a tar archive", [BASE, os.urandom(4096)])
 good("pax-path", over(f("q", pax={"path": "in/side"})))
 bad("pax-path-out", "leads out", over(f("q", pax={"path": "../in/side"})))
 
+good("sparse", over(f("big", b"data", pax={"GNU.sparse.map": "100000000,4", "GNU.sparse.size": "200000000"})))
+good("sparse-fresh", over(f("big", b"data", pax={"GNU.sparse.map": "100000001,4", "GNU.sparse.size": "200000000"})))
+bad("sparse-huge", "member big: a file of 1099511627776 bytes: the image is larger than 68719476736 bytes .--max-size",
+    over(f("big", b"data", pax={"GNU.sparse.map": "1000000,4", "GNU.sparse.size": str(1 << 40)})))
+bad("sparse-lie", "member big: damaged tar",
+    over(f("big", b"data", pax={"GNU.sparse.map": "9000000,4", "GNU.sparse.size": "2000000"})))
+
 # --- I4: bombs and lies ----------------------------------------------------------------------------
 zeros = tar([f("bomb", bytes(100 << 20))])
 bad("bomb-gzip", "more than 200 times its size", [BASE, (gzip.compress(zeros, 6), GZIP, zeros)])

@@ -31,6 +31,26 @@ done
 for word in $("$sentry" help run | grep -o -- '  --[a-z-]*' | sort -u); do
     check "completion: $word" yes "$(grep -qw -- "$word" "$top/completions/sentry.bash" && grep -q -- "$word" "$top/completions/_sentry" && echo yes)"
 done
+# What the other programs say of themselves is in their pages, and the other way round.
+page_has() {
+    check "$1: $2" yes "$(grep -Eq -- "(Fl -${2#--}|Cm ([a-z]+ , )*${2})( |\$)" "$top/man/$1" && echo yes)"
+}
+for program in runsc-shim escape-suite; do
+    bin=$(dirname "$SENTRY")/$program
+    [ -x "$bin" ] || continue
+    page=$(cd "$top/man" && echo $program.[18])
+    for word in $("$bin" --help 2>&1 | grep -o -- '--[a-z-]*[a-z]' | sort -u) \
+        $("$bin" --help 2>&1 | sed -n 's/^  \([a-z]\+\) .*/\1/p'); do
+        page_has "$page" "$word"
+    done
+    for word in $(grep -o -- 'Fl -[a-z-]*' "$top/man/$page" | sort -u | sed 's/Fl -/--/'); do
+        check "$program: $word exists" yes "$(grep -rqF -- "\"${word#--}" "$top/$program" && echo yes)"
+    done
+done
+for word in $(grep -o -- 'Fl -[a-z-]\+' "$top/man/sentry.1" | sort -u | sed 's/Fl -/--/'); do
+    check "sentry: $word exists" yes "$({ "$sentry" help; "$sentry" help run; "$sentry" help exec; } | grep -Fqw -- "$word" && echo yes)"
+done
+check "run --help" "$("$sentry" help run)" "$("$sentry" run --help)"
 if command -v groff >/dev/null; then
     for page in "$top"/man/*.[18]; do
         check "groff: ${page##*/}" "" "$(groff -mdoc -Tutf8 -ww -z "$page" 2>&1)"

@@ -1,6 +1,7 @@
 /* rootfs/layer.h: members onto a tree, deletions, limits; nothing ever leaves the root. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -212,6 +213,63 @@ TEST(limits)
     world_end(&w);
 }
 
+/* A pax header (GNU sparse format 0.1) and the file that it speaks of. */
+static void sparse_tar(struct buf *tar, const char *map, const char *size)
+{
+    char pax[512];
+    size_t used = 0;
+    const char *const words[] = {"GNU.sparse.map", map, "GNU.sparse.size", size};
+    buf_init(tar, 1 << 20);
+    for (size_t i = 0; i < ARRAY_LEN(words); i += 2) {
+        size_t n = strlen(words[i]) + strlen(words[i + 1]) + 5; /* NN, space, =, newline */
+        used += (size_t)snprintf(pax + used, sizeof(pax) - used, "%02zu %s=%s\n", n, words[i],
+                                 words[i + 1]);
+    }
+    tar_add(tar, &(struct tar_member){.name = "pax", .type = 'x', .data = pax});
+    tar_add(tar, &(struct tar_member)TAR_FILE("big", "data"));
+    tar_make(tar, &(struct tar_member)TAR_END);
+}
+
+TEST(sparse)
+{
+    static const struct {
+        const char *map, *size;
+        int code;
+        const char *says;
+    } list[] = {
+        {"1000000,4", "2000000", 0, ""},
+        {"1000000,4", "1099511627776", -EFBIG, "member big: a file of 1099511627776 bytes"},
+        {"9999999,4", "2000000", -EINVAL, "member big: damaged tar"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+        struct world w;
+        struct buf tar;
+        struct stat st;
+        world_begin(&w);
+        sparse_tar(&tar, list[i].map, list[i].size);
+        ck_assert_int_eq(apply_bytes(&w, &tar), list[i].code);
+        ck_assert_msg(strstr(w.err.text, list[i].says) != NULL, "%s", w.err.text);
+        if (list[i].code == 0) {
+            ck_assert_int_eq(fstatat(w.root, "big", &st, 0), 0);
+            ck_assert_int_eq(st.st_size, 2000000);
+        }
+        buf_done(&tar);
+        world_end(&w);
+    }
+    /* Several that are too large only together. */
+    struct world w;
+    struct buf tar;
+    world_begin(&w);
+    sparse_tar(&tar, "1000000,4", "2000000");
+    w.limits.bytes = 5000000;
+    ck_assert_int_eq(apply_bytes(&w, &tar), 0);
+    ck_assert_int_eq(apply_bytes(&w, &tar), 0);
+    ck_assert_int_eq(apply_bytes(&w, &tar), -EFBIG);
+    ck_assert(strstr(w.err.text, "--max-size") != NULL);
+    buf_done(&tar);
+    world_end(&w);
+}
+
 TEST(damage)
 {
     struct world w;
@@ -269,6 +327,7 @@ TEST_SUITE(layer)
     TEST_ADD(through_links);
     TEST_ADD(refusals);
     TEST_ADD(limits);
+    TEST_ADD(sparse);
     TEST_ADD(damage);
     TEST_ADD(deep_removal);
 }
