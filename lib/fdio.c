@@ -119,7 +119,7 @@ int64_t fd_send(int sock, const void *buf, size_t n, const int *fds, size_t nfds
         memset(&control, 0, sizeof(control));
         msg.msg_control = control.bytes;
         msg.msg_controllen = CMSG_SPACE(sizeof(int) * nfds);
-        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+        struct cmsghdr *cmsg = &control.align; /* the first one */
         cmsg->cmsg_level = SOL_SOCKET;
         cmsg->cmsg_type = SCM_RIGHTS;
         cmsg->cmsg_len = CMSG_LEN(sizeof(int) * nfds);

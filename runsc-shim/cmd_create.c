@@ -27,7 +27,7 @@ int cmd_create(int argc, char **argv, struct error *err)
         r = shim_id(argc, argv, 1, 1, &id, err);
     if (r == 0)
         r = shim_preserve_fds(preserve, &o.preserve_fds, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     return container_create(id, &o, &monitor, err);
 }
@@ -39,7 +39,7 @@ int cmd_start(int argc, char **argv, struct error *err)
 
     if (r == 0)
         r = shim_id(argc, argv, 1, 1, &id, err);
-    return r < 0 ? r : container_start(id, err);
+    return r != 0 ? r : container_start(id, err);
 }
 
 int cmd_delete(int argc, char **argv, struct error *err)
@@ -51,5 +51,5 @@ int cmd_delete(int argc, char **argv, struct error *err)
 
     if (r == 0)
         r = shim_id(argc, argv, 1, 1, &id, err);
-    return r < 0 ? r : container_delete(id, force, err);
+    return r != 0 ? r : container_delete(id, force, err);
 }

@@ -53,7 +53,7 @@ int cmd_events(int argc, char **argv, struct error *err)
         r = error_set(err, EINVAL, "--interval: '%s' is not a time above 0", interval);
     if (r == 0)
         r = container_open(&c, id, false, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (c.status == STATE_STOPPED)
         r = error_set(err, ESRCH, "container with id %s is not running", id);

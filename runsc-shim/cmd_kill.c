@@ -65,7 +65,7 @@ int cmd_kill(int argc, char **argv, struct error *err)
         r = parse_signal(argv[1], &signo, err);
     if (r == 0)
         r = container_open(&c, id, true, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     /* Engines sweep a container that has ended with kill --all. */
     if (c.status == STATE_STOPPED && all)
@@ -86,7 +86,7 @@ static int set_paused(int argc, char **argv, bool on, struct error *err)
         r = shim_id(argc, argv, 1, 1, &id, err);
     if (r == 0)
         r = container_open(&c, id, true, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (on && c.status != STATE_RUNNING)
         r = error_set(err, EINVAL, "container not running: %s", state_status_name(c.status));

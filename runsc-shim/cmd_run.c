@@ -125,7 +125,7 @@ int cmd_run(int argc, char **argv, struct error *err)
         r = shim_id(argc, argv, 1, 1, &id, err);
     if (r == 0)
         r = shim_preserve_fds(preserve, &o.preserve_fds, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     o.foreground = !detach;
     return run(id, &o, keep, err);

@@ -29,7 +29,7 @@ int cmd_state(int argc, char **argv, struct error *err)
         r = shim_id(argc, argv, 1, 1, &id, err);
     if (r == 0)
         r = container_open(&c, id, false, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     buf_init(&out, MAX_OUTPUT);
     container_print(&c, state_status_name(c.status), &out);
@@ -134,7 +134,7 @@ static void print_process(struct buf *out, const struct control_process *p)
     /* The guest chose these bytes; the reader may be a terminal. */
     const char *text = p->command[0] != '\0' ? p->command : p->comm;
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
-        (void)buf_putc(out, *c < 0x20 || *c == 0x7f ? '?' : (char)*c);
+        (void)buf_putc(out, (char)(*c < 0x20 || *c == 0x7f ? '?' : *c));
     (void)buf_putc(out, '\n');
 }
 
@@ -157,7 +157,7 @@ int cmd_ps(int argc, char **argv, struct error *err)
         r = shim_id(argc, argv, 1, 0, &id, err);
     if (r == 0)
         r = container_open(&c, id, false, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (c.status != STATE_RUNNING && c.status != STATE_CREATED)
         r = error_set(err, ESRCH, "container is %s", state_status_name(c.status));

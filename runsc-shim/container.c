@@ -247,7 +247,7 @@ int container_pause(struct container *c, bool pause, struct error *err)
     int r = pause ? container_save(c, STATE_PAUSED, err) : 0;
     if (r == 0)
         r = control_connect(c->dir, &sock, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = control_pause(sock, pause, err);
     (void)close(sock);

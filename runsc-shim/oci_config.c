@@ -286,7 +286,7 @@ int oci_file_read(struct oci_config *c, int dir_fd, const char *path, oci_parse_
     if (r == 0)
         r = fd_read_all(fd, OCI_MAX_BYTES, &text, &len);
     (void)close(fd);
-    if (r < 0)
+    if (r != 0)
         return error_errno(err, -r, "%s", path);
     return parse(c, path, text, len, err);
 }

@@ -88,7 +88,7 @@ static int export_program(scmp_filter_ctx ctx, struct boot *b, struct error *err
     if (r == 0)
         r = fd_read_all(fd, MAX_PROGRAM, &text, &len);
     (void)close(fd);
-    if (r < 0)
+    if (r != 0)
         return error_errno(err, -r, "linux.seccomp");
     void *program = kmemdup(text, len);
     kfree(text);

@@ -318,7 +318,7 @@ static int add_sysctls(struct boot *b, const struct oci_config *c, struct error 
             return error_set(err, EINVAL, "linux.sysctl: the name is too long");
         (void)snprintf(name, sizeof(name), "%s", p->key);
         for (char *s = name; *s != '\0'; s++)
-            *s = *s == '/' ? '.' : *s;
+            *s = (char)(*s == '/' ? '.' : *s);
         if (!sysctl_allowed(name) || strstr(name, "..") != NULL)
             return error_set(err, EINVAL, "linux.sysctl: '%s' is not one of a container's own",
                              name);

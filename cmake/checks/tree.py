@@ -3,6 +3,7 @@
 
 Prints each place that breaks the rule and exits 1; silent and 0 otherwise.
 """
+import fnmatch
 import os
 import re
 import subprocess
@@ -118,7 +119,34 @@ def check_markers():
                 yield f"{path}:{number}", "comments are /* */"
 
 
+def words_of(path):
+    return set(re.findall(r"[\w*\[\].-]+", text(path)))
+
+
+def unnamed_files(folder, readme):
+    """C files that the README of their folder does not name, singly, by a pattern or by their header."""
+    words = {re.sub(r"\.h$", "", w) for w in words_of(readme)}
+    for name in sorted(os.listdir(os.path.join(TOP, folder))):
+        if name.endswith((".c", ".S")) and not any(
+                fnmatch.fnmatchcase(name, w) or fnmatch.fnmatchcase(name[:-2], w) for w in words):
+            yield name
+
+
+def stale_names(document, names):
+    """Names of C files in a document that no file has; capitals stand for any name."""
+    for word in sorted(words_of(document)):
+        if re.fullmatch(r"[a-z0-9_*-]+\.(c|h|S|\[ch\])", word) and not fnmatch.filter(names, word):
+            yield word
+
+
 def check_readmes():
+    names = {os.path.basename(p) for p in sources(".c", ".h", ".S", ".in")}
+    documents = [os.path.join("docs", n) for n in os.listdir(os.path.join(TOP, "docs"))]
+    documents += ["README.md", "CONTRIBUTING.md", *sources("README.md")]
+    for document in documents:
+        if document.endswith(".md"):
+            for word in stale_names(document, names):
+                yield document, f"names {word}, which is not there"
     folders = {os.path.dirname(p) for p in sources(".c", ".h", ".S", ".sh")}
     for folder in sorted(folders):
         # A folder of tests is described by the nearest README above it.
@@ -129,6 +157,10 @@ def check_readmes():
             yield folder, "has no README.md"
         elif len(text(readme).splitlines()) > MAX_README:
             yield readme, f"more than {MAX_README} lines"
+        # Programs that are listed elsewhere (attacks.def, the test list) are told there.
+        elif folder not in ("tests", "escape-suite/attacks"):
+            for name in unnamed_files(folder, readme):
+                yield readme, f"does not name {name}"
 
 
 def main():

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -396,7 +397,7 @@ static int default_env(struct boot *b, struct error *err)
     static const char *const defaults[] = {
         "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
         "LANG=C.UTF-8"};
-    char term[96] = "TERM=";
+    char term[96];
     const char *t = getenv("TERM");
     int r = 0;
     for (size_t i = 0; i < ARRAY_LEN(defaults) && r == 0; i++) {
@@ -406,7 +407,7 @@ static int default_env(struct boot *b, struct error *err)
             r = boot_env_set(b, defaults[i], err);
     }
     if (r == 0 && t != NULL && strlen(t) < 80 && isatty(1) && !boot_env_has(b, "TERM")) {
-        strcat(term, t);
+        (void)snprintf(term, sizeof(term), "TERM=%s", t);
         r = boot_env_set(b, term, err);
     }
     return r;

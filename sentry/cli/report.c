@@ -152,8 +152,8 @@ static char *base64(const uint8_t *p, size_t n)
         v |= i + 2 < n ? p[i + 2] : 0;
         *o++ = digits[v >> 18];
         *o++ = digits[(v >> 12) & 63];
-        *o++ = i + 1 < n ? digits[(v >> 6) & 63] : '=';
-        *o++ = i + 2 < n ? digits[v & 63] : '=';
+        *o++ = (char)(i + 1 < n ? digits[(v >> 6) & 63] : '=');
+        *o++ = (char)(i + 2 < n ? digits[v & 63] : '=');
     }
     *o = '\0';
     return out;
@@ -165,7 +165,8 @@ static json_t *output_json(const struct boot *b, int which)
     const struct boot_shared *sh = b->shared;
     uint64_t bytes = sh != NULL ? MIN(sh->output[which].bytes, b->limits.output) : 0;
     bool over = sh != NULL && sh->output[which].exceeded;
-    json_t *o = json_pack("{s:I, s:I, s:b}", "bytes", (json_int_t)(bytes + (over ? 1 : 0)), "kept",
+    uint64_t written = bytes + (over ? 1 : 0);
+    json_t *o = json_pack("{s:I, s:I, s:b}", "bytes", (json_int_t)written, "kept",
                           (json_int_t)bytes, "truncated", over);
     if (o == NULL || !b->capture || sh == NULL)
         return o;

@@ -231,8 +231,8 @@ void dentry_move(struct dentry *d, struct dentry *target);
 void dentry_exchange(struct dentry *a, struct dentry *b);
 bool dentry_is_dir(const struct dentry *d);
 bool dentry_is_symlink(const struct dentry *d);
-/* Frees what is cached below d and unreferenced. */
-void dentry_prune(struct dentry *d);
+/* Frees what is cached below top and unreferenced. */
+void dentry_prune(struct dentry *top);
 
 /* Write access against execution: each pair of calls balances. -ETXTBSY. */
 int inode_write_get(struct inode *ino) MUST_CHECK;

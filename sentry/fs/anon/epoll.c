@@ -173,6 +173,8 @@ void epoll_file_released(struct file *f)
 
 static uint64_t visit_mark;
 
+/* NOLINTBEGIN(misc-no-recursion): no chain of instances is longer than EP_MAX_NESTS */
+
 /* Levels of instances below ep, or -1 when top is among them. Each instance is looked at once. */
 static int epoll_height(struct epoll *ep, const struct epoll *top, int depth)
 {
@@ -213,6 +215,8 @@ static int epoll_depth(struct epoll *ep)
     ep->height = depth;
     return depth;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static int epoll_check_nesting(struct epoll *ep, struct file *f)
 {

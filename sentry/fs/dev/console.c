@@ -44,7 +44,7 @@ static int open_slave(struct tty *tty, struct file **ret_file)
     struct file *f;
     int r;
 
-    snprintf(name, sizeof(name), "/dev/pts/%u", tty->index);
+    (void)snprintf(name, sizeof(name), "/dev/pts/%u", tty->index);
     r = kernel_path_lookup(name, LOOKUP_FOLLOW, &p);
     if (r == 0) {
         r = file_new(&p, &tty_slave_ops, LX_O_RDWR | LX_O_NOCTTY, &f);

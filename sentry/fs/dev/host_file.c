@@ -125,6 +125,21 @@ static void sanitise(uint8_t *p, size_t n, uint8_t last)
     }
 }
 
+/* Of the n bytes in the bounce buffer the host may have the first `may`: how many it took. */
+static int64_t host_stream_put(struct host_file *hf, size_t n, size_t may)
+{
+    int64_t w;
+
+    if (hf->tty)
+        sanitise(bounce, n, hf->last);
+    w = host_write_nowait(hf->fd, bounce, may);
+    if (w > 0) {
+        output_passed(hf, bounce, (size_t)w);
+        hf->last = bounce[w - 1];
+    }
+    return w;
+}
+
 /* Writes what the host takes now: bytes or -EAGAIN, -errno. */
 static int64_t host_stream_write(struct file *f, struct uio *from, uint64_t *pos)
 {
@@ -143,23 +158,15 @@ static int64_t host_stream_write(struct file *f, struct uio *from, uint64_t *pos
         size_t may = output_clip(hf, (size_t)n);
         if (may == 0)
             return done ? done : -EPIPE;
-        if (hf->tty)
-            sanitise(bounce, (size_t)n, hf->last);
-        w = host_write_nowait(hf->fd, bounce, may);
+        w = host_stream_put(hf, (size_t)n, may);
         if (w < n) {
             *from = start;
             uio_advance(from, w > 0 ? (size_t)w : 0);
             host_stream_watch(hf, LX_POLLOUT);
         }
-        if (w < 0) {
-            if (done == 0)
-                done = host_to_guest(w);
-            break;
-        }
+        if (w < 0)
+            return done ? done : host_to_guest(w);
         done += w;
-        output_passed(hf, bounce, (size_t)w);
-        if (w > 0)
-            hf->last = bounce[w - 1];
         if (w < n)
             break;
     }
