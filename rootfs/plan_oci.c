@@ -316,7 +316,7 @@ static int follow(struct manifest *m, const struct descriptor *d, struct error *
 {
     char name[32] = "manifest ";
     auto_free char *text = NULL;
-    size_t len;
+    size_t len = 0;
     digest_short(&d->digest, name + strlen(name));
     int rc = load(m->s, d, m->limits, name, &text, &len, err);
     if (rc == 0)
@@ -341,7 +341,7 @@ int plan_oci(struct source *s, const char *want, const struct image_limits *limi
     struct blob b;
     char name[32] = "index.json";
     char *text = NULL;
-    size_t len;
+    size_t len = 0;
 
     int rc = source_find(s, "index.json", &b, err);
     if (rc == 0)

@@ -14,6 +14,7 @@
 #include "abi/errno.h"
 
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/buf.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/limits.h"
@@ -124,6 +125,7 @@ static void carve(struct inode *ino, const struct file_lock *want, struct file_l
         if (l->start < want->start && l->end > want->end) {
             struct file_lock *right = *spare;
 
+            KASSERT(right != NULL); /* a range lies within one lock of an owner at most */
             *spare = NULL;
             right->type = l->type;
             right->pid = l->pid;

@@ -83,7 +83,7 @@ void inode_touch_relatime(struct inode *ino)
     struct lx_timespec now = inode_now();
 
     if (timespec_before(&ino->mtime, &ino->atime) && timespec_before(&ino->ctime, &ino->atime) &&
-        now.tv_sec - ino->atime.tv_sec < 24 * 3600)
+        now.tv_sec - ino->atime.tv_sec < INT64_C(24) * 3600)
         return;
     ino->atime = now;
 }

@@ -153,7 +153,7 @@ static int follow_dangling(const struct path *parent, const char *name, size_t l
 {
     struct dentry *d;
     auto_free char *target = kalloc(LX_PATH_MAX);
-    auto_free char *next = kalloc(3 * LX_PATH_MAX);
+    auto_free char *next = kalloc((size_t)3 * LX_PATH_MAX);
     int64_t n = -ENOENT, dir = 0;
     int r = target && next ? dentry_lookup(parent->dentry, name, len, &d) : -ENOMEM;
 

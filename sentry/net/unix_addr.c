@@ -215,7 +215,7 @@ int unix_find(struct task *t, struct lx_sockaddr_un *sun, int len, int type,
         return r;
     if (sun->sun_path[0]) {
         r = find_path(t, sun, n, &sk);
-        if (r < 0)
+        if (r != 0)
             return r;
     } else {
         struct unix_addr *a = abstract_find(sun, n);

@@ -327,7 +327,7 @@ static struct sys_res do_readlink(struct task *t, int dfd, gaddr_t name, gaddr_t
     bool empty = r == 0 && !text[0];
     if (r == 0)
         r = path_lookup(t, dfd, text, LOOKUP_EMPTY, &p);
-    if (r < 0)
+    if (r != 0)
         return sys_ret(r);
     ino = p.dentry->inode;
     if (!LX_S_ISLNK(ino->mode) || !ino->ops->readlink)

@@ -12,6 +12,7 @@
 #include "abi/errno.h"
 
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/list.h"
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/ipc.h"
@@ -301,6 +302,7 @@ static struct sys_res do_semop(struct task *t, const struct sys_args *a)
         r = ops_run(t, s, ops, n, &at);
     if (r <= 0)
         return sys_ret(r);
+    KASSERT(at != NULL);
     if ((at->sem_flg & LX_IPC_NOWAIT) || task_timed_out(t))
         return sys_ret(-EAGAIN);
     r = waiter_note(t, s, at);

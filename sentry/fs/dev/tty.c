@@ -242,46 +242,56 @@ static uint32_t raw_need(struct tty_file *tf, size_t avail, size_t want)
     return min > 0 ? (uint32_t)avail + 1 : 1;
 }
 
-static int64_t slave_read(struct file *f, struct uio *to, uint64_t *pos)
+/* 0: there is something to take. Else how the read ends, or waits. *ret_end: at once, with 0. */
+static int read_wait(struct file *f, size_t left, bool *ret_end)
 {
     struct tty_file *tf = tty_file_of(f);
     struct tty *tty = tf->tty;
-    int64_t n;
+    size_t avail;
+    uint32_t need;
+
+    tf->need = 1;
+    if (TTY_L(tty, LX_ICANON) && !TTY_L(tty, LX_EXTPROC)) {
+        if (ldisc_line_ready(tty))
+            return 0;
+        return tty->master_closed ? -EIO : -EAGAIN;
+    }
+    avail = ldisc_available(tty);
+    if (avail == 0 && tty->master_closed)
+        return -EIO;
+    if (f->flags & LX_O_NONBLOCK) {
+        bool waits = tty->termios.c_cc[LX_VMIN] || tty->termios.c_cc[LX_VTIME];
+
+        *ret_end = avail == 0 && !waits;
+        return avail == 0 && waits ? -EAGAIN : 0;
+    }
+    need = raw_need(tf, avail, left);
+    if (need == 0)
+        return 0;
+    tf->need = need;
+    return -EAGAIN;
+}
+
+static int64_t slave_read(struct file *f, struct uio *to, uint64_t *pos)
+{
+    struct tty_file *tf = tty_file_of(f);
+    bool end = false;
     int r;
 
     (void)pos;
     if (tf->hung)
         return 0;
-    r = tty_check_background(tty, LX_SIGTTIN);
+    r = tty_check_background(tf->tty, LX_SIGTTIN);
     if (r < 0)
         return r;
     if (to->left == 0)
         return 0;
-    tf->need = 1;
-    if (TTY_L(tty, LX_ICANON) && !TTY_L(tty, LX_EXTPROC)) {
-        if (!ldisc_line_ready(tty))
-            return tty->master_closed ? -EIO : -EAGAIN;
-    } else {
-        size_t avail = ldisc_available(tty);
-
-        if (avail == 0 && tty->master_closed)
-            return -EIO;
-        if (f->flags & LX_O_NONBLOCK) {
-            if (avail == 0)
-                return tty->termios.c_cc[LX_VMIN] || tty->termios.c_cc[LX_VTIME] ? -EAGAIN : 0;
-        } else {
-            uint32_t need = raw_need(tf, avail, to->left);
-
-            if (need) {
-                tf->need = need;
-                return -EAGAIN;
-            }
-        }
-    }
+    r = read_wait(f, to->left, &end);
+    if (r < 0 || end)
+        return r;
     timer_cancel(&tf->timer);
     tf->timed_out = false;
-    n = take(tty, to);
-    return n;
+    return take(tf->tty, to);
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */

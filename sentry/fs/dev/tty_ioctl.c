@@ -112,7 +112,7 @@ static int set_termios(const struct call *c)
 
     if (r == 0)
         r = read_termios(c, &t2);
-    if (r < 0)
+    if (r != 0)
         return r;
     /* A pty has no parity and always 8 bits. */
     t2.c_cflag = (t2.c_cflag & ~(uint32_t)(LX_CSIZE | LX_PARENB)) | LX_CS8 | LX_CREAD;
@@ -285,7 +285,7 @@ static int open_peer(const struct call *c)
     char name[32];
     int r;
 
-    snprintf(name, sizeof(name), "/dev/pts/%u", c->tty->index);
+    (void)snprintf(name, sizeof(name), "/dev/pts/%u", c->tty->index);
     r = kernel_path_lookup(name, LOOKUP_FOLLOW, &p);
     if (r < 0)
         return r;
@@ -398,7 +398,6 @@ static int other_ioctl(const struct call *c)
     case LX_FIONREAD:
         return put_int(c, (int32_t)ldisc_inq(c->tty));
     case LX_TIOCOUTQ:
-        return put_int(c, 0);
     case LX_TIOCGETD:
         return put_int(c, 0);
     case LX_TIOCSETD:

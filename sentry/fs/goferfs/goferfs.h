@@ -12,7 +12,7 @@
 #include "sentry/fs/vfs.h"
 
 #define GOFERFS_BUCKETS 1024u
-#define GOFERFS_BOUNCE  (256u * 1024u)
+#define GOFERFS_BOUNCE  ((size_t)256 * 1024)
 /* A directory whose lookups failed this often (more where it is large) is listed, so that further
  * misses cost nothing. */
 #define GOFERFS_MISSES 4u

@@ -13,7 +13,7 @@
 #include "sentry/fs/vfs.h"
 
 #define HOSTFS_BUCKETS 256u
-#define HOSTFS_BOUNCE  (256u * 1024u)
+#define HOSTFS_BOUNCE  ((size_t)256 * 1024)
 
 /* What a walk will ask for next, learned in one request. Good for one use each, and for the system
  * call that asked. */

@@ -260,7 +260,7 @@ int hostfs_mount_new(struct volume_client *c, uint32_t root, uint32_t uid, uint3
 
     if (r == 0)
         r = super_new(&hostfs_super_ops, "virtiofs", HOSTFS_MAGIC, &sb);
-    if (r < 0)
+    if (r != 0)
         return r;
     fs = kalloc(sizeof(*fs));
     if (!fs) {
