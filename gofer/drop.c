@@ -24,11 +24,10 @@
 #include "gofer/proto.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/idmap.h"
 
 enum {
-    NOBODY = 65534,
-    HIGH_ID = 0x70000000, /* nobody's, as those of the sentry (cli/spawn.c) */
-    HIGH_IDS = 0x0ffffff
+    NOBODY = 65534
 };
 
 enum {
@@ -69,10 +68,13 @@ static bool become(uint32_t id)
 
 uint32_t drop_id(void)
 {
-    uint32_t id = 0;
-    if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
-        id = (uint32_t)getpid();
-    return HIGH_ID + id % HIGH_IDS;
+    char map[IDMAP_TEXT];
+    uint32_t n = 0, id = NOBODY;
+    if (getrandom(&n, sizeof(n), GRND_NONBLOCK) != sizeof(n))
+        n = (uint32_t)getpid();
+    idmap_read("uid_map", map);
+    (void)idmap_spare(map, n, &id);
+    return id;
 }
 
 /*

@@ -142,6 +142,8 @@ static int serve_image(struct options *o, struct confinement *c, const struct go
         (void)error_errno(err, -rc, "serve the image");
         return fail(err, EXIT_SETUP);
     }
+    /* With one id of its own the host shows everybody else as "nobody", who the guest may be. */
+    server->tree.squash = c->single_id;
     return ended(server_run(server, port));
 }
 

@@ -24,10 +24,10 @@
 #include "gofer/drop.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/idmap.h"
 
 enum {
     NAMESPACES = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS,
-    MAP_BYTES = 4096,
 };
 
 static int proc_write(pid_t pid, const char *file, const char *text)
@@ -45,28 +45,10 @@ static int proc_write(pid_t pid, const char *file, const char *text)
 /* Every id that the caller's namespace has, mapped to itself; needs CAP_SETUID and CAP_SETGID. */
 static int map_all(pid_t pid, const char *file)
 {
-    char path[32];
-    char own[MAP_BYTES];
-    char text[MAP_BYTES] = "";
-    size_t used = 0;
-    (void)snprintf(path, sizeof(path), "/proc/self/%s", file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int64_t size = fd < 0 ? -errno : fd_read_full(fd, own, sizeof(own) - 1);
-    fd_close(fd);
-    if (size < 0)
-        return (int)size;
-    own[size] = '\0';
-    /* Lines of three numbers: first id inside, first id outside, how many. */
-    char *at = own;
-    while (*at && used + 64 < sizeof(text)) {
-        unsigned long inside = strtoul(at, &at, 10);
-        (void)strtoul(at, &at, 10);
-        unsigned long count = strtoul(at, &at, 10);
-        int n = snprintf(text + used, sizeof(text) - used, "%lu %lu %lu\n", inside, inside, count);
-        used += (size_t)n;
-        at += strspn(at, "\n");
-    }
-    return proc_write(pid, file, text);
+    char own[IDMAP_TEXT], text[IDMAP_TEXT];
+    idmap_read(file, own);
+    int r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
+    return r < 0 ? r : proc_write(pid, file, text);
 }
 
 /* The caller's own id as 0, which is all that an ordinary user may do. */

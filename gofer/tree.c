@@ -145,6 +145,8 @@ static int attr_of(struct tree *t, const struct node *near, const struct statx *
     if ((st->stx_mask & STATX_MNT_ID) && mount_id && st->stx_mnt_id != mount_id)
         return -EACCES;
     host_attr(st, ret);
+    if (t->squash)
+        ret->uid = ret->gid = 0;
     return 0;
 }
 

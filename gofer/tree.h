@@ -40,6 +40,7 @@ struct tree {
     } stream;            /* the directory that was listed last */
     uint32_t chain[GOFER_DEPTH_MAX + 1];
     char path[4096];
+    bool squash; /* everything belongs to the guest's root: no owner is known by number */
 };
 
 /* Borrows the root descriptors, which must be directories, until tree_done. */

@@ -37,9 +37,9 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/idmap.h"
 
 enum {
-    MAP_BYTES = 4096,
     OPEN_FILES = 4096,
     ADDRESS_SPACE = 1 << 30,
     LANDLOCK_BENEATH = 1,
@@ -60,23 +60,10 @@ static int proc_write(pid_t pid, const char *file, const char *text)
 /* Every id that the caller's namespace has, mapped to itself. */
 static int map_all(pid_t pid, const char *file)
 {
-    char path[32], own[MAP_BYTES], text[MAP_BYTES] = "";
-    size_t used = 0;
-    (void)snprintf(path, sizeof(path), "/proc/self/%s", file);
-    auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int64_t size = fd < 0 ? -errno : fd_read_full(fd, own, sizeof(own) - 1);
-    if (size < 0)
-        return (int)size;
-    own[size] = '\0';
-    for (char *at = own; *at != '\0' && used + 64 < sizeof(text);) {
-        unsigned long inside = strtoul(at, &at, 10);
-        (void)strtoul(at, &at, 10);
-        unsigned long count = strtoul(at, &at, 10);
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%lu %lu %lu\n", inside, inside,
-                                 count);
-        at += strspn(at, " \n");
-    }
-    return proc_write(pid, file, text);
+    char own[IDMAP_TEXT], text[IDMAP_TEXT];
+    idmap_read(file, own);
+    int r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
+    return r < 0 ? r : proc_write(pid, file, text);
 }
 
 static int map_self(pid_t pid)

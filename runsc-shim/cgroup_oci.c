@@ -2,9 +2,10 @@
  * cgroup_oci.c: the cgroup of a container.
  *
  * An absolute cgroupsPath is below the mount of each hierarchy, a relative one below the caller's
- * own group, as with runc. The path is cleaned first, so ".." ends at the top, and the top itself
- * is refused. A group that exists and holds processes or other groups belongs to somebody else and
- * is refused too: everything in a group is killed when its container is deleted.
+ * own group, or beside it under v2, as with runc. The path is cleaned first, so ".." ends at the
+ * top, and the top itself is refused. A group that exists and holds processes or other groups
+ * belongs to somebody else and is refused too: everything in a group is killed when its container
+ * is deleted.
  */
 #include "runsc-shim/cgroup_oci.h"
 
@@ -42,11 +43,11 @@ static void pause_ms(long ms)
  */
 
 /* Our own path in a v1 controller's hierarchy, or v2's (""); "" at its top, false: none. */
-static bool own_path(const char *controller, char *buf, size_t cap)
+static bool own_path(const char *self, const char *controller, char *buf, size_t cap)
 {
     char line[CG_PATH_MAX + 64];
     bool found = false;
-    FILE *f = fopen("/proc/self/cgroup", "re");
+    FILE *f = fopen(self, "re");
 
     if (f == NULL)
         return false;
@@ -94,15 +95,28 @@ static bool clean_path(const char *path, char *out, size_t cap)
     return len > 0;
 }
 
-static int plan_one(struct oci_cgroup *cg, enum cgroup_controller c, const char *base,
-                    const char *clean, bool relative)
+/* Under v2 a group that has processes, as ours, cannot give controllers to its children, so there
+ * "below" is beside. */
+static bool below_own(const struct oci_cgroup *cg, const char *self, enum cgroup_controller c,
+                      char *own)
+{
+    if (!own_path(self, cg->v2 ? "" : names[c], own, CG_PATH_MAX))
+        return false;
+    char *last = strrchr(own, '/');
+    if (cg->v2 && last != NULL)
+        *last = '\0';
+    return true;
+}
+
+static int plan_one(struct oci_cgroup *cg, const char *self, enum cgroup_controller c,
+                    const char *base, const char *clean, bool relative)
 {
     char own[CG_PATH_MAX] = "";
     struct stat st;
 
     if (stat(base, &st) < 0 || !S_ISDIR(st.st_mode))
         return 0;
-    if (relative && !own_path(cg->v2 ? "" : names[c], own, sizeof(own)))
+    if (relative && !below_own(cg, self, c, own))
         return 0;
     int n = snprintf(cg->dir[c], CG_PATH_MAX, "%s%s%s", base, own, clean);
     if (n < 0 || n >= CG_PATH_MAX)
@@ -110,10 +124,10 @@ static int plan_one(struct oci_cgroup *cg, enum cgroup_controller c, const char 
     return 0;
 }
 
-int oci_cgroup_plan(struct oci_cgroup *cg, const char *cgroups_path, const char *id,
-                    struct error *err)
+int oci_cgroup_plan_in(struct oci_cgroup *cg, const char *mount, const char *self,
+                       const char *cgroups_path, const char *id, struct error *err)
 {
-    char clean[CG_PATH_MAX], base[64];
+    char clean[CG_PATH_MAX], base[CG_PATH_MAX];
     bool given = cgroups_path != NULL && cgroups_path[0] != '\0';
     bool relative = !given || cgroups_path[0] != '/';
 
@@ -121,14 +135,21 @@ int oci_cgroup_plan(struct oci_cgroup *cg, const char *cgroups_path, const char 
     if (!clean_path(given ? cgroups_path : id, clean, sizeof(clean)))
         return error_set(err, EINVAL, "linux.cgroupsPath: '%.200s' is not below the top",
                          given ? cgroups_path : id);
-    cg->v2 = access(CGROUP_ROOT "/cgroup.controllers", F_OK) == 0;
+    (void)snprintf(base, sizeof(base), "%s/cgroup.controllers", mount);
+    cg->v2 = access(base, F_OK) == 0;
     for (size_t c = 0; c < CG_CONTROLLERS; c++) {
-        (void)snprintf(base, sizeof(base), "%s%s%s", CGROUP_ROOT, cg->v2 ? "" : "/",
+        (void)snprintf(base, sizeof(base), "%s%s%s", mount, cg->v2 ? "" : "/",
                        cg->v2 ? "" : names[c]);
-        if (plan_one(cg, (enum cgroup_controller)c, base, clean, relative) < 0)
+        if (plan_one(cg, self, (enum cgroup_controller)c, base, clean, relative) < 0)
             return error_set(err, ENAMETOOLONG, "linux.cgroupsPath is too long");
     }
     return 0;
+}
+
+int oci_cgroup_plan(struct oci_cgroup *cg, const char *cgroups_path, const char *id,
+                    struct error *err)
+{
+    return oci_cgroup_plan_in(cg, CGROUP_ROOT, "/proc/self/cgroup", cgroups_path, id, err);
 }
 
 /* -- making ---------------------------------------------------------------------------------------
@@ -228,6 +249,15 @@ static bool is_wanted(size_t c, const struct oci_resources *res)
     return c != CG_CPUSET || cpuset;
 }
 
+static void set_limits(const struct oci_cgroup *cg, const struct oci_resources *res)
+{
+    struct error err;
+
+    error_init(&err);
+    if (oci_cgroup_update(cg, res, &err) < 0)
+        shim_note(SHIM_WARNING, "%s", err.text);
+}
+
 int oci_cgroup_make(struct oci_cgroup *cg, const struct oci_resources *res, struct error *err)
 {
     for (size_t c = 0; c < CG_CONTROLLERS; c++) {
@@ -255,10 +285,27 @@ int oci_cgroup_make(struct oci_cgroup *cg, const struct oci_resources *res, stru
             drop(cg, c, strerror(-r));
     }
     cg->planned = false;
-    if (oci_cgroup_update(cg, res, err) < 0)
-        shim_note(SHIM_WARNING, "%s", err->text);
-    error_init(err);
+    set_limits(cg, res);
     return 0;
+}
+
+void oci_cgroup_adopt(struct oci_cgroup *cg, const char *dir, const struct oci_resources *res)
+{
+    *cg = (struct oci_cgroup){.v2 = true};
+    for (size_t c = 0; c < CG_CONTROLLERS; c++) {
+        if (is_wanted(c, res))
+            (void)snprintf(cg->dir[c], CG_PATH_MAX, "%s", dir);
+    }
+    set_limits(cg, res);
+}
+
+bool oci_cgroup_limits_memory(const struct oci_cgroup *cg)
+{
+    char text[64];
+
+    if (cg->dir[CG_MEMORY][0] == '\0')
+        return false;
+    return !cg->v2 || cgroup_file_read(cg->dir[CG_MEMORY], "memory.max", text, sizeof(text));
 }
 
 /* A process that enters by itself through v1's `tasks` waits for nobody; through `cgroup.procs` it

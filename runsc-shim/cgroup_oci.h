@@ -37,10 +37,17 @@ struct oci_cgroup {
 /* Works out the directories for a path of config.json (NULL: from the id); nothing is made yet. */
 int oci_cgroup_plan(struct oci_cgroup *cg, const char *cgroups_path, const char *id,
                     struct error *err) MUST_CHECK;
+/* The same with a mount of cgroups and a list of the caller's groups of a test's own. */
+int oci_cgroup_plan_in(struct oci_cgroup *cg, const char *mount, const char *self,
+                       const char *cgroups_path, const char *id, struct error *err) MUST_CHECK;
 /* Makes them and sets the limits. Controllers that could not be used are dropped from cg and
  * noted. -EBUSY: the group exists and is in use. */
 int oci_cgroup_make(struct oci_cgroup *cg, const struct oci_resources *res, struct error *err)
     MUST_CHECK;
+/* Takes a v2 group that was made for this container (cgroup_systemd.h), and sets the limits. */
+void oci_cgroup_adopt(struct oci_cgroup *cg, const char *dir, const struct oci_resources *res);
+/* Whether the group holds a limit of memory: else the sandbox has to count itself. */
+bool oci_cgroup_limits_memory(const struct oci_cgroup *cg);
 /* Changes limits. A limit that the host refuses is an error. */
 int oci_cgroup_update(const struct oci_cgroup *cg, const struct oci_resources *res,
                       struct error *err) MUST_CHECK;

@@ -59,8 +59,8 @@ static int print_help(void)
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         (void)printf("  %-11s %s\n", commands[i].name, commands[i].help);
     (void)printf("\nglobal options: --root DIR, --log FILE, --log-format text|json, --debug,\n"
-                 "--systemd-cgroup (refused where it would count), --cgroup-manager "
-                 "cgroupfs|disabled, --root-storage memory|bundle|annotation, --version\n");
+                 "--systemd-cgroup, --cgroup-manager cgroupfs|systemd|disabled,\n"
+                 "--root-storage memory|bundle|annotation, --version\n");
     return 0;
 }
 

@@ -5,7 +5,8 @@
  * exists
  *   2. the state directory is made and locked, with "creating" in it
  *   3. the cgroup; the terminal; the control socket
- *   4. the monitor is forked: it enters the cgroup, adopts the terminal and waits
+ *   4. the monitor is forked: it enters the cgroup, adopts the terminal and waits; with
+ *      --systemd-cgroup the cgroup is made only now, around it
  *   5. hooks run; the monitor may go on: it makes the sandbox and loads the first process
  *   6. state "created", pid file, and the shim ends; the engine waits for the monitor
  *
@@ -30,6 +31,9 @@
 #include "lib/buf.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/idmap.h"
+#include "lib/log.h"
+#include "runsc-shim/cgroup_systemd.h"
 #include "runsc-shim/console.h"
 #include "runsc-shim/container.h"
 #include "runsc-shim/hooks.h"
@@ -56,6 +60,7 @@ struct creation {
     struct container c;
     struct oci_config cfg;
     struct boot b;
+    struct scope_names scope; /* with --systemd-cgroup */
     int bundle, console;
     int go, said; /* the shim's ends of two pipes */
     pid_t monitor;
@@ -152,6 +157,19 @@ static void monitor_settle(struct creation *cr)
     (void)!chdir("/");
 }
 
+/* In the monitor, which was forked before there was a scope: where it is now. */
+static void find_scope(struct boot *b)
+{
+    struct oci_cgroup cg = {.v2 = true};
+    struct error err;
+
+    error_init(&err);
+    if (shim.systemd_cgroup && !shim.no_cgroup &&
+        scope_own_dir(cg.dir[CG_MEMORY], sizeof(cg.dir[CG_MEMORY])) &&
+        oci_cgroup_limits_memory(&cg) && boot_add_cgroup(b, cg.dir[CG_MEMORY], &err) < 0)
+        LOG_W(CH_CLI, "%s", err.text);
+}
+
 NORETURN static void monitor_main(struct creation *cr, int go, int said)
 {
     struct monitor_side side = {.boot = &cr->b, .said = said};
@@ -164,6 +182,7 @@ NORETURN static void monitor_main(struct creation *cr, int go, int said)
     if (res == NULL || fd_read_full(go, &byte, 1) != 1)
         _exit(125);
     (void)close(go);
+    find_scope(&cr->b);
     monitor_run(&cr->b, &hooks, res);
     tell(&side, 2, res->text);
     exit_like(final_status(res));
@@ -287,14 +306,17 @@ static int save_cgroup(struct creation *cr, struct error *err)
 
 static int make_cgroup(struct creation *cr, struct error *err)
 {
+    int r;
+
     if (shim.no_cgroup)
         return container_save(&cr->c, STATE_CREATING, err);
-    if (shim.systemd_cgroup)
-        return error_set(err, ENOTSUP,
-                         "--systemd-cgroup: systemd is not asked for cgroups; use the cgroupfs "
-                         "driver (podman: cgroup_manager = \"cgroupfs\", containerd: "
-                         "SystemdCgroup = false)");
-    int r = oci_cgroup_plan(&cr->c.cg, cr->cfg.cgroups_path, cr->c.s.id, err);
+    if (shim.systemd_cgroup) {
+        r = scope_check(err);
+        if (r == 0)
+            r = scope_parse(cr->cfg.cgroups_path, cr->c.s.id, idmap_rootless(), &cr->scope, err);
+        return r < 0 ? r : container_save(&cr->c, STATE_CREATING, err);
+    }
+    r = oci_cgroup_plan(&cr->c.cg, cr->cfg.cgroups_path, cr->c.s.id, err);
     if (r == 0)
         r = save_cgroup(cr, err);
     if (r == 0)
@@ -302,9 +324,24 @@ static int make_cgroup(struct creation *cr, struct error *err)
     if (r == 0)
         r = save_cgroup(cr, err);
     /* Where the group limits memory, the monitor does not count it itself. */
-    if (r == 0 && cr->c.cg.dir[CG_MEMORY][0] != '\0')
+    if (r == 0 && oci_cgroup_limits_memory(&cr->c.cg))
         r = boot_add_cgroup(&cr->b, cr->c.cg.dir[CG_MEMORY], err);
     return r;
+}
+
+/* A scope is made of a process, the monitor. If the shim is killed here the monitor ends, and with
+ * it the scope. */
+static int make_scope(struct creation *cr, struct error *err)
+{
+    char dir[CG_PATH_MAX];
+
+    if (!shim.systemd_cgroup || shim.no_cgroup)
+        return 0;
+    int r = scope_make(&cr->scope, cr->monitor, idmap_rootless(), dir, sizeof(dir), err);
+    if (r < 0)
+        return r;
+    oci_cgroup_adopt(&cr->c.cg, dir, &cr->cfg.resources);
+    return save_cgroup(cr, err);
 }
 
 static int make_console(struct creation *cr, struct error *err)
@@ -423,6 +460,8 @@ static int create(struct creation *cr, const char *id, struct error *err)
         r = control_listen(cr->c.dir, &cr->b.listen_fd, err);
     if (r == 0)
         r = fork_monitor(cr, err);
+    if (r == 0)
+        r = make_scope(cr, err);
     if (r == 0)
         r = run_create_hooks(cr, err);
     if (r == 0)

@@ -2,8 +2,8 @@
  * spawn.c: the monitor makes the gofer and the sentry.
  *
  * The sentry is a fork of the monitor in a new user and pid namespace: it is pid 1 there, so its
- * death kills every guest. Its uid map has one entry: the caller's uid, or for root a high uid of
- * its own that owns nothing on the host. It makes its other namespaces itself (the network one
+ * death kills every guest. Its uid map has one entry: the caller's uid, or for root a uid of its
+ * own that owns nothing on the host. It makes its other namespaces itself (the network one
  * takes long), while the monitor writes the map and makes the cgroup; then it is put into the
  * cgroup and told to go on.
  *
@@ -36,6 +36,7 @@
 #include "gofer/proto.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/idmap.h"
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cgroup.h"
@@ -44,12 +45,6 @@ enum {
     GOFER_FD_IMAGE = 3,
     GOFER_FD_COUNT = 2, /* and the socket; roots of volumes follow */
     FD_SHIFT = 128
-};
-
-/* Sandboxes of root run under host uids of this range: nobody's. */
-enum {
-    HIGH_UID_BASE = 0x70000000,
-    HIGH_UID_COUNT = 0x0ffffff
 };
 
 /* The cgroups that both processes go into. */
@@ -211,15 +206,27 @@ static int write_proc(pid_t pid, const char *file, const char *text)
     return r;
 }
 
+/* Sandboxes of root run under ids that are nobody's; so do those of a user namespace's root, if it
+ * has any to spare. */
+static void sandbox_ids(pid_t pid, uid_t *ret_uid, gid_t *ret_gid)
+{
+    char text[IDMAP_TEXT];
+    *ret_uid = geteuid();
+    *ret_gid = getegid();
+    if (*ret_uid != 0)
+        return;
+    idmap_read("uid_map", text);
+    (void)idmap_spare(text, (uint32_t)pid, ret_uid);
+    idmap_read("gid_map", text);
+    (void)idmap_spare(text, (uint32_t)pid, ret_gid);
+}
+
 static int write_maps(pid_t pid, struct error *err)
 {
     char text[64];
-    uid_t uid = geteuid();
-    gid_t gid = getegid();
-    if (uid == 0) {
-        uid = HIGH_UID_BASE + (uid_t)pid % HIGH_UID_COUNT;
-        gid = uid;
-    }
+    uid_t uid;
+    gid_t gid;
+    sandbox_ids(pid, &uid, &gid);
     (void)snprintf(text, sizeof(text), "0 %u 1\n", uid);
     int r = write_proc(pid, "uid_map", text);
     if (r == 0)

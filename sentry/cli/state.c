@@ -22,6 +22,7 @@
 #include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/idmap.h"
 
 enum {
     STATE_MAX_IDS = 65536
@@ -48,7 +49,7 @@ int state_default_root(char *buf, size_t cap, struct error *err)
 {
     const char *dir = getenv("XDG_RUNTIME_DIR");
     int n;
-    if (geteuid() == 0)
+    if (!idmap_rootless())
         n = snprintf(buf, cap, "/run/sentry");
     else if (dir != NULL && dir[0] == '/')
         n = snprintf(buf, cap, "%s/sentry", dir);

@@ -327,7 +327,7 @@ check "an unknown command" 1 $?
 rt state --frob x 2>/dev/null
 check "an unknown option" 1 $?
 rt --systemd-cgroup create -b "$work/hello" s 2>"$work/err"
-check "--systemd-cgroup" "1 1" "$? $(grep -c 'cgroupfs' "$work/err")"
+check "--systemd-cgroup" "1 1" "$? $(grep -c 'cgroupfs\|SLICE:PREFIX:NAME' "$work/err")"
 check "--cgroup-manager disabled" hi \
     "$(rt --cgroup-manager disabled run -b "$work/hello" s </dev/null)"
 group=/sys/fs/cgroup/memory/$cgroup_parent/busy

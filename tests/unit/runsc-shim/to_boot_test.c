@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "lib/buf.h"
 #include "lib/error.h"
 #include "runsc-shim/cgroup_oci.h"
+#include "runsc-shim/cgroup_systemd.h"
 #include "runsc-shim/mount_options.h"
 #include "runsc-shim/shim.h"
 #include "runsc-shim/to_boot.h"
@@ -145,6 +147,75 @@ TEST(cgroup_paths)
             ck_assert_ptr_null(strstr(cg.dir[c], ".."));
         }
     }
+}
+
+/* What plan_in makes of a path where the caller is in the group `own` of a v2 host. */
+static const char *planned_v2(const char *own, const char *path)
+{
+    static struct oci_cgroup cg;
+    char mount[64] = "/tmp/sentry-cgroup-XXXXXX", self[96], text[128];
+    struct error err;
+
+    error_init(&err);
+    ck_assert_ptr_nonnull(mkdtemp(mount));
+    (void)snprintf(self, sizeof(self), "%s/cgroup.controllers", mount);
+    int fd = open(self, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int n = snprintf(text, sizeof(text), "0::%s\n", own);
+    ck_assert_int_eq(write(fd, text, (size_t)n), n);
+    (void)close(fd);
+    int r = oci_cgroup_plan_in(&cg, mount, self, path, "the-id", &err);
+    (void)unlink(self);
+    (void)rmdir(mount);
+    ck_assert_msg(r == 0 && cg.v2, "%s", err.text);
+    for (size_t c = 1; c < CG_CONTROLLERS; c++)
+        ck_assert_str_eq(cg.dir[c], cg.dir[CG_MEMORY]);
+    return cg.dir[CG_MEMORY] + strlen(mount);
+}
+
+TEST(cgroup_paths_v2)
+{
+    ck_assert_str_eq(planned_v2("/user.slice/session-1.scope", "/a/b"), "/a/b");
+    /* Where the caller is itself no limit could be set. */
+    ck_assert_str_eq(planned_v2("/user.slice/session-1.scope", "a/b"), "/user.slice/a/b");
+    ck_assert_str_eq(planned_v2("/user.slice/session-1.scope", NULL), "/user.slice/the-id");
+    ck_assert_str_eq(planned_v2("/one", "a"), "/a");
+    ck_assert_str_eq(planned_v2("/", "a"), "/a");
+}
+
+static int scope(const char *path, bool user, struct scope_names *n)
+{
+    struct error err;
+
+    error_init(&err);
+    int r = scope_parse(path, "the-id", user, n, &err);
+    ck_assert(r == 0 || err.text[0] != '\0');
+    return r;
+}
+
+TEST(scopes)
+{
+    static const char *const bad[] = {"/a/b",   "a",           "a.slice:b",     "a.slice:b:c:d",
+                                      "a:b:c",  "a.slice:/:c", "a/b.slice:b:c", "a.slice:b:c d",
+                                      "..:b:c", ".slice:b:c",  "a.slice:b:c\n"};
+    struct scope_names n;
+
+    ck_assert_int_eq(scope("machine.slice:libpod:0123", false, &n), 0);
+    ck_assert_str_eq(n.slice, "machine.slice");
+    ck_assert_str_eq(n.unit, "libpod-0123.scope");
+    ck_assert_int_eq(scope("::x", false, &n), 0);
+    ck_assert_str_eq(n.slice, "system.slice");
+    ck_assert_str_eq(n.unit, "x.scope");
+    ck_assert_int_eq(scope("::x.scope", true, &n), 0);
+    ck_assert_str_eq(n.slice, "user.slice");
+    ck_assert_str_eq(n.unit, "x.scope");
+    ck_assert_int_eq(scope(NULL, false, &n), 0);
+    ck_assert_str_eq(n.unit, "runsc-shim-the-id.scope");
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        ck_assert_msg(scope(bad[i], false, &n) < 0, "'%s'", bad[i]);
+    char long_path[900];
+    memset(long_path, 'a', sizeof(long_path) - 1);
+    long_path[sizeof(long_path) - 1] = '\0';
+    ck_assert_int_lt(scope(long_path, false, &n), 0);
 }
 
 TEST(cgroups_in_the_state)
@@ -289,6 +360,8 @@ TEST_SUITE(to_boot)
     TEST_ADD(the_first_argument_ends_options);
     TEST_ADD(ids);
     TEST_ADD(cgroup_paths);
+    TEST_ADD(cgroup_paths_v2);
+    TEST_ADD(scopes);
     TEST_ADD(cgroups_in_the_state);
     TEST_ADD(description);
     TEST_ADD(description_refused);

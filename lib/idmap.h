@@ -1,0 +1,25 @@
+#pragma once
+/*
+ * The ids of the caller's user namespace, as /proc/self/uid_map lists them. Root of a namespace
+ * (rootless containers) has only some ids of the host, or one.
+ */
+#include "lib/compiler.h"
+
+enum {
+    IDMAP_TEXT = 4096
+};
+
+/* The file ("uid_map", "gid_map"), "" when it cannot be read. */
+void idmap_read(const char *file, char ret_text[IDMAP_TEXT]);
+/* Every id of the host, each as itself: the namespace that the host began with. */
+bool idmap_is_whole(const char *text);
+/*
+ * An id that owns nothing, chosen by n among many: of a range far above those that people and
+ * images use, where the namespace has it; else of the third quarter of its highest range (whose end
+ * has "nobody"). False: there are too few.
+ */
+bool idmap_spare(const char *text, uint32_t n, uint32_t *ret_id);
+/* The same ids mapped to themselves, for the map of a new namespace; -E2BIG. */
+int idmap_identity(const char *text, char ret_text[IDMAP_TEXT]) MUST_CHECK;
+/* "Root" who is an ordinary user of the host, as under a rootless engine. */
+bool idmap_rootless(void);
