@@ -9,12 +9,12 @@ foreach(group n f p r o s c b v g i)
   if(lines)
     add_test(NAME escape/suite-${group} COMMAND "${escape_bin}" --only ${group} --jobs 1 --quick
       --image-dir "${PROJECT_SOURCE_DIR}/build/images")
-    set_tests_properties(escape/suite-${group} PROPERTIES LABELS escape TIMEOUT 800)
+    set_tests_properties(escape/suite-${group} PROPERTIES LABELS escape TIMEOUT 2400)
   endif()
 endforeach()
 add_test(NAME escape/harness COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/escape/harness.sh")
-set_tests_properties(escape/harness PROPERTIES LABELS escape TIMEOUT 300
+set_tests_properties(escape/harness PROPERTIES LABELS escape TIMEOUT 1200
   ENVIRONMENT "SENTRY_BIN=${PROJECT_BINARY_DIR}/bin;IMAGES=${PROJECT_SOURCE_DIR}/build/images")
 add_test(NAME escape/list COMMAND "${Python3_EXECUTABLE}" "${escape_dir}/harness/notes.py" --check
   "${escape_dir}/attacks" "${escape_dir}/attacks.def")
-set_tests_properties(escape/list PROPERTIES LABELS "escape;unit" TIMEOUT 20)
+set_tests_properties(escape/list PROPERTIES LABELS "escape;unit" TIMEOUT 120)

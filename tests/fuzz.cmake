@@ -18,7 +18,7 @@ foreach(file ${fuzz_files})
     add_executable(fuzz_${name} "${file}" fuzz/replay.c)
     add_test(NAME fuzz-replay/${name}
       COMMAND fuzz_${name} "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name}")
-    set_tests_properties(fuzz-replay/${name} PROPERTIES LABELS fuzz-replay TIMEOUT 60)
+    set_tests_properties(fuzz-replay/${name} PROPERTIES LABELS fuzz-replay TIMEOUT 300)
   endif()
   # libFuzzer's entry point has no header of its own.
   set_source_files_properties("${file}" PROPERTIES COMPILE_OPTIONS "-Wno-missing-prototypes")

@@ -38,19 +38,19 @@ endfunction()
 # A static program once more in chaos mode (debug builds): blocked calls are woken at random.
 function(guest_chaos_test name)
   add_test(NAME guest/${name}/chaos COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/guest/run.sh" ${name} static)
-  set_tests_properties(guest/${name}/chaos PROPERTIES LABELS guest TIMEOUT 60
+  set_tests_properties(guest/${name}/chaos PROPERTIES LABELS guest TIMEOUT 240
     FIXTURES_REQUIRED guest_root
-    ENVIRONMENT "SENTRY_CHAOS=wake;GUEST_BUILD=${guest_dir};GUEST_ROOT=${guest_root};GUEST_TIMEOUT=50;SENTRY=${PROJECT_BINARY_DIR}/bin/sentry")
+    ENVIRONMENT "SENTRY_CHAOS=wake;GUEST_BUILD=${guest_dir};GUEST_ROOT=${guest_root};GUEST_TIMEOUT=230;SENTRY=${PROJECT_BINARY_DIR}/bin/sentry")
 endfunction()
 
 if(guest_files OR stress_files)
   foreach(file ${guest_files} ${stress_files})
     get_filename_component(name "${file}" NAME_WE)
     set(label guest)
-    set(timeout 60)
+    set(timeout 240) # for a hang: on a busy machine all takes long
     if(file IN_LIST stress_files)
       set(label soak)
-      set(timeout 300)
+      set(timeout 600)
     endif()
     file(STRINGS "${file}" first LIMIT_COUNT 1)
     guest_build(static ${name} "${file}" "${CMAKE_C_COMPILER}" -static)
@@ -69,5 +69,5 @@ if(guest_files OR stress_files)
   add_custom_target(guest_programs ALL DEPENDS ${guest_programs})
   add_test(NAME guest/root COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/guest/root.sh"
     "${PROJECT_SOURCE_DIR}/build/images/busybox" "${guest_dir}" "${guest_root}")
-  set_tests_properties(guest/root PROPERTIES FIXTURES_SETUP guest_root LABELS guest TIMEOUT 60)
+  set_tests_properties(guest/root PROPERTIES FIXTURES_SETUP guest_root LABELS guest TIMEOUT 300)
 endif()

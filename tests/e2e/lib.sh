@@ -25,7 +25,7 @@ check() {
 runs() {
     local name=$1 status=$2 output=$3 out rc
     shift 3
-    out=$(timeout 60 "$sentry" run "$@" 2>"$work/err" </dev/null)
+    out=$(timeout 300 "$sentry" run "$@" 2>"$work/err" </dev/null)
     rc=$?
     check "$name" "$status $output" "$rc $out"
     [ "$rc" = "$status" ] || sed 's/^/     stderr: /' "$work/err" | head -5
@@ -35,7 +35,7 @@ runs() {
 says() {
     local name=$1 status=$2 pattern=$3 rc lines
     shift 3
-    timeout 60 "$sentry" "$@" >/dev/null 2>"$work/err" </dev/null
+    timeout 300 "$sentry" "$@" >/dev/null 2>"$work/err" </dev/null
     rc=$?
     lines=$(wc -l <"$work/err")
     if [ "$rc" = "$status" ] && [ "$lines" = 1 ] && grep -Eq -- "$pattern" "$work/err"; then

@@ -11,7 +11,7 @@ name=$1 variant=${2:-static}
 build=${GUEST_BUILD:-$top/build/dev/guest}
 root=${GUEST_ROOT:-$top/build/dev/guest-root}
 sentry=${SENTRY:-$top/build/bin/sentry}
-limit=${GUEST_TIMEOUT:-50}
+limit=${GUEST_TIMEOUT:-230}
 read -ra options <<<"${SENTRY_OPTIONS:-}"
 environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LANG=C.UTF-8)
 
@@ -31,7 +31,7 @@ as_nobody=()
 ) >"$work/native" 2>"$work/native.err" </dev/null
 echo "status $?" >>"$work/native"
 
-timeout -k 5 "$limit" "$sentry" run "${options[@]}" "$root" -- "/guest/$variant/$name" \
+timeout -k 5 "$limit" "$sentry" run --timeout "${limit}s" "${options[@]}" "$root" -- "/guest/$variant/$name" \
     >"$work/sandbox" 2>"$work/sandbox.err" </dev/null
 echo "status $?" >>"$work/sandbox"
 
