@@ -80,6 +80,8 @@ static int attack(void)
 static int twin(void)
 {
     char buf[64] = "";
+    if (!own_kernel() && access("/sys", F_OK) < 0)
+        return cannot("this box has no /sys");
     int fd = open("/sys/devices/system/cpu/online", O_RDONLY);
     if (fd < 0 || read(fd, buf, sizeof(buf) - 1) <= 0)
         return broken("/sys/devices/system/cpu/online: %s", err_name(errno));

@@ -36,9 +36,12 @@ static void *wait_thread(void *arg)
     return (void *)(intptr_t)WEXITSTATUS(st);
 }
 
+static volatile pid_t raw_tid;
+
 static void *raw_exit(void *arg)
 {
     (void)arg;
+    raw_tid = gettid();
     syscall(SYS_exit, 5);
     return NULL;
 }
@@ -89,9 +92,10 @@ static void main_raw_exit(void)
 
 static void all_raw_exit(void)
 {
-    pthread_t t = start(raw_exit, NULL);
-    nap(30);
-    (void)t;
+    start(raw_exit, NULL);
+    /* The last one to leave says the status (since Linux 5.17). */
+    while (raw_tid == 0 || syscall(SYS_tgkill, getpid(), raw_tid, 0) == 0)
+        nap(1);
     syscall(SYS_exit, 6);
 }
 
