@@ -57,6 +57,7 @@
 #define LX_PR_CAP_AMBIENT_RAISE         2
 #define LX_PR_CAP_AMBIENT_LOWER         3
 #define LX_PR_CAP_AMBIENT_CLEAR_ALL     4
+#define LX_PR_SPEC_L1D_FLUSH            2
 #define LX_PR_TSC_ENABLE                1
 #define LX_PR_TSC_SIGSEGV               2
 #define LX_TASK_COMM_LEN                16

@@ -56,6 +56,7 @@ struct file *file_get(struct file *f)
 static void file_release(struct file *f)
 {
     epoll_file_released(f);
+    file_async_released(f);
     vfs_file_released(f);
     if (f->ops && f->ops->release)
         f->ops->release(f);

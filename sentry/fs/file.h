@@ -41,6 +41,7 @@ struct file_ops {
     /* LX_POLL* now; registers on its wait queues through poll_wait(pt, queue) when pt is not NULL.
      * NULL op: always in+out. */
     uint32_t (*poll)(struct file *f, struct poll_table *pt);
+    bool async; /* O_ASYNC works: what poll waits on is woken for every event */
     /* May return SYS_BLOCK (tty drain). NULL: -ENOTTY. Generic FIONBIO, FIOCLEX, FIOASYNC are
      * handled before. */
     struct sys_res (*ioctl)(struct file *f, struct task *t, uint32_t cmd, uint64_t arg);
@@ -58,6 +59,14 @@ struct file_ops {
     int (*show_fdinfo)(struct file *f, struct buf *out);
 };
 
+/* Who gets the signals of O_ASYNC. */
+struct file_owner {
+    int type;           /* LX_F_OWNER_* */
+    uint32_t id;        /* of the thread, process or process group; 0: nobody */
+    int signal;         /* F_SETSIG; 0: SIGIO without details */
+    uint32_t uid, euid; /* of the task that set it: it must be allowed to send them */
+};
+
 struct file {
     uint32_t ref;
     const struct file_ops *ops;
@@ -69,11 +78,13 @@ struct file {
     void *priv;
     struct list_head epoll_items; /* epoll.c: items that watch this file */
     uint32_t inflight;            /* references from queued SCM_RIGHTS messages (net/scm.c) */
-    int owner_pid, owner_signal;  /* F_SETOWN, F_SETSIG */
-    const char *anon_name;  /* static: "[eventfd]" of anonymous files, "pipe" or "socket" of those
-                             * with an inode  of their own ("pipe:[123]"); NULL for files that have a
-                             * path. file_anon_name */
-    struct file *next_dead; /* file.c: last references dropped while another one is released */
+    struct file_owner owner;
+    struct file_async *async; /* O_ASYNC is set; owned */
+    bool created;             /* this open has made the inode: F_CREATED_QUERY */
+    const char *anon_name;    /* static: "[eventfd]" of anonymous files, "pipe" or "socket" of those
+                               * with an inode  of their own ("pipe:[123]"); NULL for files that have a
+                               * path. file_anon_name */
+    struct file *next_dead;   /* file.c: last references dropped while another one is released */
 };
 
 /* A stream: no position, pread and lseek fail with -ESPIPE, blocking writes go on until everything
@@ -137,6 +148,17 @@ int file_size_limit(struct task *t, const struct inode *ino, uint64_t pos, uint6
     MUST_CHECK;
 /* Whole reads for the kernel itself (exec headers): bytes. */
 int64_t kernel_read(struct file *f, void *buf, size_t len, uint64_t pos) MUST_CHECK;
+
+/* -- async.c ----------------------------------------------------------------------------------- */
+/* -ESRCH: there is no such thread, process (LX_F_OWNER_PID) or group. */
+int file_set_owner(struct file *f, const struct task *t, int type, uint32_t id) MUST_CHECK;
+/* As F_SETOWN has it: a negative number is a process group. -EINVAL. */
+int file_set_owner_number(struct file *f, const struct task *t, int32_t who) MUST_CHECK;
+int32_t file_owner_number(const struct file *f);
+/* O_ASYNC; fd is what the signals name. -ENOTTY: not for this type of file. -ENOMEM. */
+int file_set_async(struct file *f, int fd, bool on) MUST_CHECK;
+/* The last reference of f has gone. */
+void file_async_released(struct file *f);
 
 /* -- poll.c ------------------------------------------------------------------------------------ */
 struct poll_table {

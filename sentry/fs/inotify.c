@@ -291,6 +291,7 @@ static int inotify_fdinfo(struct file *f, struct buf *out)
 static const struct file_ops inotify_ops = {
     .read = inotify_read,
     .poll = inotify_poll,
+    .async = true,
     .ioctl = inotify_ioctl,
     .release = inotify_release,
     .show_fdinfo = inotify_fdinfo,

@@ -185,6 +185,7 @@ static int open_path_checked(const struct path *p, const struct open_request *re
     }
     if (r < 0)
         return r;
+    f->created = req->created && (flags & LX_O_CREAT);
     fsnotify(p, LX_IN_OPEN, 0);
     if (truncate) {
         r = truncate_opened(f, req->cred);

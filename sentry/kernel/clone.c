@@ -71,6 +71,7 @@ static int clone_group(struct task *t, const struct clone_request *rq, struct th
     tg->oom_score_adj = from->oom_score_adj;
     tg->exit_signal = rq->flags & LX_CLONE_PARENT ? from->exit_signal : rq->exit_signal;
     tg->dumpable = from->dumpable;
+    tg->thp_disabled = from->thp_disabled;
     *ret_tg = tg;
     return 0;
 }
@@ -106,6 +107,21 @@ static int clone_sighand(struct task *t, struct task *child, uint64_t flags)
     return 0;
 }
 
+static void clone_sched(const struct task *t, struct task *child)
+{
+    child->nice = t->nice;
+    child->policy = t->policy;
+    child->rt_priority = t->rt_priority;
+    if (!(t->policy & LX_SCHED_RESET_ON_FORK))
+        return;
+    child->policy &= ~LX_SCHED_RESET_ON_FORK;
+    if (child->rt_priority > 0) {
+        child->policy = LX_SCHED_NORMAL;
+        child->rt_priority = 0;
+    }
+    child->nice = MAX(child->nice, 0);
+}
+
 static void clone_fields(const struct task *t, struct task *child, const struct clone_request *rq)
 {
     memcpy(child->comm, t->comm, sizeof(child->comm));
@@ -114,12 +130,10 @@ static void clone_fields(const struct task *t, struct task *child, const struct 
     child->seccomp_mode = t->seccomp_mode;
     child->seccomp = t->seccomp != NULL ? seccomp_filter_get(t->seccomp) : NULL;
     child->personality = t->personality;
-    child->nice = t->nice;
-    child->policy = t->policy;
-    child->rt_priority = t->rt_priority;
+    clone_sched(t, child);
     child->ioprio = t->ioprio;
     child->affinity = t->affinity;
-    child->timer_slack = t->timer_slack;
+    child->timer_slack = child->timer_slack_default = t->timer_slack;
     child->tls = (rq->flags & LX_CLONE_SETTLS) ? GADDR(rq->tls) : t->tls;
     if (!(rq->flags & LX_CLONE_VM) || (rq->flags & LX_CLONE_VFORK))
         child->altstack = t->altstack;

@@ -7,6 +7,7 @@
 
 #include "abi/misc.h"
 
+struct buf;
 struct task;
 struct thread_group;
 
@@ -43,6 +44,12 @@ void ipc_set(struct lx_ipc_perm *p, const struct lx_ipc_perm *from);
 int64_t ipc_seconds(void);
 /* A process ends: its semaphore adjustments are applied. */
 void ipc_exit(struct thread_group *tg);
+/* Whether semaphore adjustments of the process are kept. */
+bool ipc_has_undo(const struct thread_group *tg);
+/* The tables of /proc/sysvipc. */
+int sem_show(struct buf *out) MUST_CHECK;
+int msg_show(struct buf *out) MUST_CHECK;
+int shm_show(struct buf *out) MUST_CHECK;
 /* Removes everything (kernel_done). */
 void ipc_done(void);
 void sem_done(void);

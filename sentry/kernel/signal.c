@@ -38,6 +38,7 @@ static void sigqueue_free(struct sigqueue *q)
     list_del_init(&q->link);
     if (q->timer != NULL)
         posix_timer_dequeued(q->timer);
+    q->group->nqueued--;
     kfree(q);
     limit_release(LIMIT_SIGNALS, 1);
 }
@@ -62,15 +63,27 @@ static void sigpending_remove(struct sigpending *p, uint64_t set)
     p->set &= ~set;
 }
 
+/* RLIMIT_SIGPENDING, counted by process; as on Linux, what the kernel or kill(2) sends of the
+ * standard signals is not held back. */
+static bool may_queue(const struct thread_group *tg, const struct lx_siginfo *info,
+                      const struct posix_timer *timer)
+{
+    if (timer != NULL)
+        return true;
+    if (info->si_signo < LX_SIGRTMIN && info->si_code >= 0)
+        return true;
+    return tg->nqueued < tg->rlimit[LX_RLIMIT_SIGPENDING].rlim_cur;
+}
+
 /* Standard signals queue once and lose only their details when memory or the limit is out. */
-static int sigpending_add(struct sigpending *p, const struct lx_siginfo *info,
-                          struct posix_timer *timer)
+static int sigpending_add(struct sigpending *p, struct thread_group *tg,
+                          const struct lx_siginfo *info, struct posix_timer *timer)
 {
     int signo = info->si_signo;
     if (signo < LX_SIGRTMIN && (p->set & sig_bit(signo)) != 0)
         return 0;
     struct sigqueue *q = NULL;
-    if (limit_charge(LIMIT_SIGNALS, 1) == 0) {
+    if (may_queue(tg, info, timer) && limit_charge(LIMIT_SIGNALS, 1) == 0) {
         q = kalloc(sizeof(*q));
         if (q == NULL)
             limit_release(LIMIT_SIGNALS, 1);
@@ -83,6 +96,8 @@ static int sigpending_add(struct sigpending *p, const struct lx_siginfo *info,
     }
     q->info = *info;
     q->timer = timer;
+    q->group = tg;
+    tg->nqueued++;
     if (timer != NULL)
         posix_timer_queued(timer);
     list_add_tail(&p->list, &q->link);
@@ -364,7 +379,7 @@ static int send_from(bool outside, struct thread_group *tg, struct task *only,
     /* Ignored and not blocked: gone. While blocked the action may still change. */
     if (signo != LX_SIGKILL && signal_ignored(judge, signo) && !(judge->blocked & sig_bit(signo)))
         return 0;
-    int r = sigpending_add(only != NULL ? &only->pending : &tg->shared_pending, info, timer);
+    int r = sigpending_add(only != NULL ? &only->pending : &tg->shared_pending, tg, info, timer);
     if (r < 0)
         return r;
     wait_queue_wake(&tg->signal_wait, 0);
@@ -465,7 +480,7 @@ void signal_force(struct task *t, const struct lx_siginfo *info)
         act->sa_handler = LX_SIG_DFL;
         t->blocked &= ~sig_bit(signo);
     }
-    (void)sigpending_add(&t->pending, info, NULL);
+    (void)sigpending_add(&t->pending, t->group, info, NULL);
     if (act->sa_handler == LX_SIG_DFL) {
         /* A fault of its own ends even the first process. */
         if (t->group == kernel.init)

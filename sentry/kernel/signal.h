@@ -16,7 +16,8 @@ struct wait_queue;
 struct sigqueue {
     struct list_head link;
     struct lx_siginfo info;
-    struct posix_timer *timer; /* the queued expiry of a POSIX timer, or NULL */
+    struct posix_timer *timer;  /* the queued expiry of a POSIX timer, or NULL */
+    struct thread_group *group; /* borrowed: it counts its queued signals */
 };
 
 struct sigpending {

@@ -131,7 +131,7 @@ int task_new(struct thread_group *tg, struct task **ret_t)
     t->altstack.ss_flags = LX_SS_DISABLE;
     t->start_time = clock_monotonic();
     t->affinity = UINT64_MAX;
-    t->timer_slack = 50000;
+    t->timer_slack = t->timer_slack_default = 50000;
     *ret_t = t;
     return 0;
 }

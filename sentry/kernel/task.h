@@ -107,7 +107,7 @@ struct task {
     bool vfork_done;
     int nice, policy, rt_priority, ioprio;
     uint64_t affinity;
-    uint64_t timer_slack;
+    uint64_t timer_slack, timer_slack_default;
     struct strace_state *strace;
     uint64_t nsyscalls;
 };
@@ -130,6 +130,7 @@ struct thread_group {
     struct pgrp *pgrp;           /* counted */
     struct list_head pgrp_link;
     struct sigpending shared_pending;
+    uint32_t nqueued;              /* signals in the queues of the group and its threads */
     struct wait_queue signal_wait; /* signal queued for the group */
     struct wait_queue child_wait;  /* a child changed state: for wait4 of this group */
     struct wait_queue exit_wait;   /* this group became a zombie (pidfd poll) */
@@ -140,7 +141,7 @@ struct thread_group {
     bool zombie, group_exiting;
     int exit_code;   /* wait status, set once */
     int exit_signal; /* to the parent at exit; 0: none */
-    bool child_subreaper, dumpable, has_execed;
+    bool child_subreaper, dumpable, has_execed, thp_disabled;
     uint64_t cpu_dead;                /* ns of CPU of ended threads and earlier images */
     uint64_t cpu_children;            /* of reaped children */
     uint64_t maxrss, maxrss_children; /* KiB: largest address space seen, of reaped children */

@@ -320,14 +320,13 @@ static struct sys_res socket_ioctl(struct file *f, struct task *t, uint32_t cmd,
         break;
     case LX_FIOGETOWN:
     case LX_SIOCGPGRP:
-        n = f->owner_pid;
+        n = file_owner_number(f);
         break;
     case LX_FIOSETOWN:
     case LX_SIOCSPGRP:
         if (get_user(t, &n, GADDR(arg)) < 0)
             return sys_ret(-EFAULT);
-        f->owner_pid = n;
-        return sys_ret(0);
+        return sys_ret(file_set_owner_number(f, t, n));
     case LX_SIOCGIFCONF:
     case LX_SIOCGIFNAME:
     case LX_SIOCGIFFLAGS:
@@ -343,6 +342,7 @@ static const struct file_ops unix_file_ops = {
     .read = socket_read,
     .write = socket_write,
     .poll = socket_poll,
+    .async = true,
     .ioctl = socket_ioctl,
     .release = socket_release,
 };

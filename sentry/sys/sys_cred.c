@@ -45,6 +45,22 @@ static void caps_fixup(const struct cred *old, struct cred *c)
         c->cap_effective = c->cap_permitted;
 }
 
+/* Those that setfsuid(2) gives and takes. */
+#define FS_CAPS                                                                                  \
+    ((1ull << LX_CAP_CHOWN) | (1ull << LX_CAP_DAC_OVERRIDE) | (1ull << LX_CAP_DAC_READ_SEARCH) | \
+     (1ull << LX_CAP_FOWNER) | (1ull << LX_CAP_FSETID) | (1ull << LX_CAP_LINUX_IMMUTABLE) |      \
+     (1ull << LX_CAP_MKNOD) | (1ull << LX_CAP_MAC_OVERRIDE))
+
+static void fs_caps_fixup(const struct cred *old, struct cred *c)
+{
+    if (c->securebits & (1u << LX_SECURE_NO_SETUID_FIXUP))
+        return;
+    if (old->fsuid == 0 && c->fsuid != 0)
+        c->cap_effective &= ~FS_CAPS;
+    if (old->fsuid != 0 && c->fsuid == 0)
+        c->cap_effective |= c->cap_permitted & FS_CAPS;
+}
+
 static void commit(struct task *t, struct cred *c)
 {
     if (c->euid != t->cred->euid || c->egid != t->cred->egid || c->fsuid != t->cred->fsuid ||
@@ -230,6 +246,7 @@ struct sys_res sys_setfsuid(struct task *t, const struct sys_args *a)
     struct cred *c = ok && uid != ID_KEEP ? cred_dup(o) : NULL;
     if (c != NULL) {
         c->fsuid = uid;
+        fs_caps_fixup(o, c);
         commit(t, c);
     }
     return sys_ret(old);

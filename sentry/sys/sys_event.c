@@ -12,6 +12,7 @@
 #include "sentry/fs/anon/signalfd.h"
 #include "sentry/fs/anon/timerfd.h"
 #include "sentry/fs/file.h"
+#include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/rusage.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -203,11 +204,15 @@ struct sys_res sys_pidfd_open(struct task *t, const struct sys_args *a)
     return sys_install(t, r, f, true);
 }
 
-/* The process of a descriptor, counted; *ret_err is set when there is none. */
-static struct thread_group *pidfd_lookup(struct task *t, int fd, int *ret_err)
+/* The process of a descriptor, counted; *ret_err is set when there is none. dir_ok: or of its
+ * directory in proc. */
+static struct thread_group *pidfd_lookup(struct task *t, int fd, bool dir_ok, int *ret_err)
 {
     struct file *f = fd_get(t, fd);
     struct thread_group *tg = f ? pidfd_group(f) : NULL;
+
+    if (f && !tg && dir_ok)
+        tg = proc_dir_group(f);
 
     if (tg)
         thread_group_get(tg);
@@ -247,7 +252,7 @@ struct sys_res sys_pidfd_send_signal(struct task *t, const struct sys_args *a)
 
     if (sys_uint(a, 3))
         return sys_ret(-EINVAL);
-    tg = pidfd_lookup(t, sys_int(a, 0), &r);
+    tg = pidfd_lookup(t, sys_int(a, 0), true, &r);
     if (tg) {
         r = pidfd_signal(t, tg, sys_int(a, 1), sys_addr(a, 2));
         thread_group_put(tg);
@@ -275,7 +280,7 @@ struct sys_res sys_pidfd_getfd(struct task *t, const struct sys_args *a)
 
     if (sys_uint(a, 2))
         return sys_ret(-EINVAL);
-    tg = pidfd_lookup(t, sys_int(a, 0), &r);
+    tg = pidfd_lookup(t, sys_int(a, 0), false, &r);
     if (!tg)
         return sys_ret(r);
     other = tg->leader;

@@ -15,7 +15,7 @@
 #include "sentry/sys/sys.h"
 
 /* The status flags that F_SETFL changes. */
-#define SETFL_MASK (LX_O_APPEND | LX_O_NONBLOCK | LX_O_ASYNC | LX_O_DIRECT | LX_O_NOATIME)
+#define SETFL_MASK (LX_O_APPEND | LX_O_NONBLOCK | LX_O_DIRECT | LX_O_NOATIME)
 
 struct sys_res sys_close(struct task *t, const struct sys_args *a)
 {
@@ -123,8 +123,10 @@ struct sys_res sys_dup3(struct task *t, const struct sys_args *a)
 
 /* -- fcntl ------------------------------------------------------------------------------------ */
 
-static int file_setfl(struct task *t, struct file *f, uint32_t flags)
+static int file_setfl(struct task *t, struct file *f, int fd, uint32_t flags)
 {
+    uint32_t async = flags & LX_O_ASYNC;
+
     flags &= SETFL_MASK;
     /* noatime is for the owner, as in open. */
     if ((flags & LX_O_NOATIME) && !(f->flags & LX_O_NOATIME) && !f->anon_name &&
@@ -132,6 +134,12 @@ static int file_setfl(struct task *t, struct file *f, uint32_t flags)
         return -EPERM;
     if (f->ops->setfl) {
         int r = f->ops->setfl(f, flags);
+
+        if (r < 0)
+            return r;
+    }
+    if (f->ops->async && async != (f->flags & LX_O_ASYNC)) {
+        int r = file_set_async(f, fd, async != 0);
 
         if (r < 0)
             return r;
@@ -165,13 +173,12 @@ static struct sys_res fcntl_owner(struct task *t, struct file *f, int cmd, uint6
 
     switch (cmd) {
     case LX_F_GETOWN:
-        return sys_ret(f->owner_pid);
+        return sys_ret(file_owner_number(f));
     case LX_F_SETOWN:
-        f->owner_pid = (int)(uint32_t)arg;
-        return sys_ret(0);
+        return sys_ret(file_set_owner_number(f, t, (int32_t)(uint32_t)arg));
     case LX_F_GETOWN_EX:
-        ex.type = f->owner_pid < 0 ? LX_F_OWNER_PGRP : LX_F_OWNER_PID;
-        ex.pid = f->owner_pid < 0 ? -f->owner_pid : f->owner_pid;
+        ex.type = f->owner.type;
+        ex.pid = (int32_t)f->owner.id;
         return sys_ret(put_user(t, GADDR(arg), &ex));
     case LX_F_SETOWN_EX:
         r = get_user(t, &ex, GADDR(arg));
@@ -179,14 +186,13 @@ static struct sys_res fcntl_owner(struct task *t, struct file *f, int cmd, uint6
             return sys_ret(r);
         if (ex.type < LX_F_OWNER_TID || ex.type > LX_F_OWNER_PGRP || ex.pid < 0)
             return sys_ret(-EINVAL);
-        f->owner_pid = ex.type == LX_F_OWNER_PGRP ? -ex.pid : ex.pid;
-        return sys_ret(0);
+        return sys_ret(file_set_owner(f, t, ex.type, (uint32_t)ex.pid));
     case LX_F_GETSIG:
-        return sys_ret(f->owner_signal);
+        return sys_ret(f->owner.signal);
     default: /* F_SETSIG */
         if (arg > LX_NSIG)
             return sys_ret(-EINVAL);
-        f->owner_signal = (int)arg;
+        f->owner.signal = (int)arg;
         return sys_ret(0);
     }
 }
@@ -221,7 +227,7 @@ static struct sys_res fcntl_flags(struct task *t, struct file *f, int fd, int cm
         return sys_ret(f->flags & ~(uint32_t)(LX_O_CREAT | LX_O_EXCL | LX_O_NOCTTY | LX_O_TRUNC |
                                               LX_O_CLOEXEC));
     default: /* F_SETFL */
-        return sys_ret(file_setfl(t, f, (uint32_t)arg));
+        return sys_ret(file_setfl(t, f, fd, (uint32_t)arg));
     }
 }
 
@@ -259,6 +265,8 @@ static struct sys_res fcntl_dispatch(struct task *t, struct file *f, int fd, int
         return fcntl_seals(f, cmd, arg);
     case LX_F_GETLEASE:
         return sys_ret(LX_F_UNLCK);
+    case LX_F_CREATED_QUERY:
+        return sys_ret(f->created);
     case LX_F_DUPFD_QUERY: {
         struct file *other = fd_get_path_ok(t, (int)(uint32_t)arg);
         bool same = other == f;
@@ -312,6 +320,16 @@ static struct sys_res ioctl_setfl(struct task *t, struct file *f, gaddr_t arg, u
     return sys_ret(0);
 }
 
+static struct sys_res ioctl_async(struct task *t, struct file *f, int fd, gaddr_t arg)
+{
+    int32_t on;
+    int r = get_user(t, &on, arg);
+
+    if (r == 0 && (on != 0) != ((f->flags & LX_O_ASYNC) != 0))
+        r = file_set_async(f, fd, on != 0);
+    return sys_ret(r);
+}
+
 static struct sys_res ioctl_fionread(struct task *t, struct file *f, gaddr_t arg)
 {
     inode_refresh(f->inode);
@@ -332,7 +350,7 @@ static struct sys_res ioctl_dispatch(struct task *t, struct file *f, int fd, uin
     case LX_FIONBIO:
         return ioctl_setfl(t, f, GADDR(arg), LX_O_NONBLOCK);
     case LX_FIOASYNC:
-        return ioctl_setfl(t, f, GADDR(arg), LX_O_ASYNC);
+        return ioctl_async(t, f, fd, GADDR(arg));
     case LX_FIOQSIZE:
         if (!LX_S_ISREG(f->inode->mode) && !LX_S_ISDIR(f->inode->mode))
             return sys_ret(-ENOTTY);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi/errno.h"
+#include "abi/prctl.h"
 #include "abi/rlimit.h"
 #include "abi/time.h"
 
@@ -37,6 +38,31 @@ struct sys_res sys_uname(struct task *t, const struct sys_args *a)
     set_field(u.machine, UTS_MACHINE);
     set_field(u.domainname, kernel.domainname);
     return sys_ret(put_user(t, sys_addr(a, 0), &u));
+}
+
+static int64_t set_name(struct task *t, const struct sys_args *a, char name[LX_NEW_UTS_LEN + 1])
+{
+    char fresh[LX_NEW_UTS_LEN + 1] = {0};
+    int len = sys_int(a, 1);
+
+    if (!cred_capable(t->cred, LX_CAP_SYS_ADMIN))
+        return -EPERM;
+    if (len < 0 || len > LX_NEW_UTS_LEN)
+        return -EINVAL;
+    if (copy_from_user(t, fresh, sys_addr(a, 0), (size_t)len) < 0)
+        return -EFAULT;
+    memcpy(name, fresh, sizeof(fresh));
+    return 0;
+}
+
+struct sys_res sys_sethostname(struct task *t, const struct sys_args *a)
+{
+    return sys_ret(set_name(t, a, kernel.hostname));
+}
+
+struct sys_res sys_setdomainname(struct task *t, const struct sys_args *a)
+{
+    return sys_ret(set_name(t, a, kernel.domainname));
 }
 
 struct sys_res sys_sysinfo(struct task *t, const struct sys_args *a)

@@ -11,6 +11,7 @@
 #include "sentry/fs/file.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/cred.h"
+#include "sentry/kernel/ipc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -77,6 +78,12 @@ struct sys_res sys_kcmp(struct task *t, const struct sys_args *a)
         return sys_ret(kcmp_order(x->fs, y->fs));
     case LX_KCMP_SIGHAND:
         return sys_ret(kcmp_order(x->sighand, y->sighand));
+    case LX_KCMP_IO:
+        return sys_ret(0); /* nobody has an I/O context of his own */
+    case LX_KCMP_SYSVSEM:
+        return sys_ret(!ipc_has_undo(x->group) && !ipc_has_undo(y->group)
+                           ? 0
+                           : kcmp_order(x->group, y->group));
     default:
         return sys_ret(-EINVAL);
     }

@@ -3,9 +3,12 @@
  */
 #include "lib/compiler.h"
 
+#include <inttypes.h>
+
 #include "abi/errno.h"
 
 #include "lib/alloc.h"
+#include "lib/buf.h"
 #include "lib/list.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/ipc.h"
@@ -209,9 +212,9 @@ struct sys_res sys_msgrcv(struct task *t, const struct sys_args *a)
     return r < 0 ? sys_ret(r) : task_block(t, -ERESTARTNOHAND);
 }
 
-static int64_t msg_stat(struct task *t, struct msg_queue *q, gaddr_t out, bool by_index)
+static int64_t msg_stat(struct task *t, struct msg_queue *q, gaddr_t out, int cmd)
 {
-    int r = ipc_permission(t, &q->ipc.perm, 4);
+    int r = cmd == LX_MSG_STAT_ANY ? 0 : ipc_permission(t, &q->ipc.perm, 4);
     if (r < 0)
         return r;
     struct lx_msqid_ds ds = {
@@ -226,7 +229,7 @@ static int64_t msg_stat(struct task *t, struct msg_queue *q, gaddr_t out, bool b
         .msg_lrpid = (int32_t)q->lrpid,
     };
     r = put_user(t, out, &ds);
-    return r < 0 ? r : by_index ? q->ipc.id : 0;
+    return r < 0 ? r : cmd == LX_IPC_STAT ? 0 : q->ipc.id;
 }
 
 static int64_t msg_set(struct task *t, struct msg_queue *q, gaddr_t in)
@@ -248,7 +251,7 @@ static int64_t msg_set(struct task *t, struct msg_queue *q, gaddr_t in)
 static int64_t msg_info(struct task *t, int cmd, gaddr_t out)
 {
     struct lx_msginfo mi = {
-        .msgmax = (int32_t)msgmax(), .msgmnb = (int32_t)msgmnb(), .msgmni = LX_MSGMNI};
+        .msgmax = (int32_t)msgmax(), .msgmnb = (int32_t)msgmnb(), .msgmni = IPC_SLOTS};
     int64_t top = 0;
     for (int i = 0; i < IPC_SLOTS; i++) {
         struct msg_queue *q = (struct msg_queue *)(void *)queues.slots[i];
@@ -283,7 +286,7 @@ struct sys_res sys_msgctl(struct task *t, const struct sys_args *a)
     case LX_IPC_STAT:
     case LX_MSG_STAT:
     case LX_MSG_STAT_ANY:
-        return sys_ret(msg_stat(t, q, sys_addr(a, 2), by_index));
+        return sys_ret(msg_stat(t, q, sys_addr(a, 2), cmd));
     case LX_IPC_SET:
         return sys_ret(msg_set(t, q, sys_addr(a, 2)));
     case LX_IPC_RMID:
@@ -294,6 +297,25 @@ struct sys_res sys_msgctl(struct task *t, const struct sys_args *a)
     default:
         return sys_ret(-EINVAL);
     }
+}
+
+int msg_show(struct buf *out)
+{
+    int r =
+        buf_puts(out, "       key      msqid perms      cbytes       qnum lspid lrpid   uid   gid"
+                      "  cuid  cgid      stime      rtime      ctime\n");
+    for (int i = 0; i < IPC_SLOTS && r == 0; i++) {
+        const struct msg_queue *q = (struct msg_queue *)(void *)queues.slots[i];
+        if (q == NULL)
+            continue;
+        const struct lx_ipc_perm *p = &q->ipc.perm;
+        r = buf_printf(out,
+                       "%10d %10d  %4o  %10" PRIu64 " %10" PRIu64
+                       " %5u %5u %5u %5u %5u %5u %10" PRId64 " %10" PRId64 " %10" PRId64 "\n",
+                       p->key, q->ipc.id, p->mode, q->bytes, q->count, q->lspid, q->lrpid, p->uid,
+                       p->gid, p->cuid, p->cgid, q->stime, q->rtime, q->ctime);
+    }
+    return r;
 }
 
 void msg_done(void)

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "abi/misc.h"
 #include "abi/poll.h"
 
 #include "lib/alloc.h"
@@ -204,6 +205,16 @@ struct sys_res sys_poll(struct task *t, const struct sys_args *a)
     return poll_run(t, sys_addr(a, 0), sys_uint(a, 1), ms < 0 ? -1 : (int64_t)ms * 1000000);
 }
 
+/* A personality of old: the rest of the time is not stored, so the call cannot be restarted. */
+static bool sticky_timeouts(const struct task *t, struct sys_res *res)
+{
+    if (!(t->personality & LX_STICKY_TIMEOUTS))
+        return false;
+    if (res->val == -ERESTARTNOHAND)
+        res->val = -EINTR;
+    return true;
+}
+
 struct sys_res sys_ppoll(struct task *t, const struct sys_args *a)
 {
     struct sys_res res;
@@ -215,7 +226,7 @@ struct sys_res sys_ppoll(struct task *t, const struct sys_args *a)
     if (r < 0)
         return sys_ret(r);
     res = do_poll(t, sys_addr(a, 0), sys_uint(a, 1), ns, -ERESTARTNOHAND);
-    if (res.kind == SYS_RET && ns >= 0) {
+    if (res.kind == SYS_RET && ns >= 0 && !sticky_timeouts(t, &res)) {
         struct lx_timespec left = timespec_from_ns(time_left(t));
 
         /* As on Linux the result stands even if the rest cannot be stored. */
@@ -368,7 +379,7 @@ struct sys_res sys_select(struct task *t, const struct sys_args *a)
         ns = v > INT64_MAX ? INT64_MAX : (int64_t)v;
     }
     res = do_select(t, a, ns);
-    if (res.kind == SYS_RET && ns >= 0) {
+    if (res.kind == SYS_RET && ns >= 0 && !sticky_timeouts(t, &res)) {
         uint64_t left = time_left(t) / 1000;
 
         tv = (struct lx_timeval){(int64_t)(left / 1000000), (int64_t)(left % 1000000)};
@@ -393,7 +404,7 @@ struct sys_res sys_pselect6(struct task *t, const struct sys_args *a)
     if (r < 0)
         return sys_ret(r);
     res = do_select(t, a, ns);
-    if (res.kind == SYS_RET && ns >= 0) {
+    if (res.kind == SYS_RET && ns >= 0 && !sticky_timeouts(t, &res)) {
         struct lx_timespec left = timespec_from_ns(time_left(t));
 
         if (put_user(t, sys_addr(a, 4), &left) < 0 && res.val == -ERESTARTNOHAND)

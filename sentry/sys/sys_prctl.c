@@ -45,12 +45,16 @@ static int64_t prctl_bounding_drop(struct task *t, uint64_t cap)
 
 static int64_t prctl_securebits(struct task *t, uint64_t bits)
 {
-    if (!cred_capable(t->cred, LX_CAP_SETPCAP))
+    const uint64_t locks = 0xaa, known = 0xff; /* a bit's lock is the next higher bit */
+    uint64_t old = t->cred->securebits;
+
+    if ((((old & locks) >> 1) & (old ^ bits)) != 0 || (old & locks & ~bits) != 0 ||
+        (bits & ~known) != 0 || !cred_capable(t->cred, LX_CAP_SETPCAP))
         return -EPERM;
     struct cred *c = cred_dup(t->cred);
     if (c == NULL)
         return -ENOMEM;
-    c->securebits = (uint32_t)bits & 0xff;
+    c->securebits = (uint32_t)bits;
     cred_put(t->cred);
     t->cred = c;
     return 0;
@@ -60,6 +64,8 @@ static int64_t prctl_keepcaps(struct task *t, uint64_t on)
 {
     if (on > 1)
         return -EINVAL;
+    if (t->cred->securebits & (2u << LX_SECURE_KEEP_CAPS))
+        return -EPERM;
     struct cred *c = cred_dup(t->cred);
     if (c == NULL)
         return -ENOMEM;
@@ -70,18 +76,19 @@ static int64_t prctl_keepcaps(struct task *t, uint64_t on)
     return 0;
 }
 
-static int64_t prctl_ambient(struct task *t, uint64_t op, uint64_t cap)
+static int64_t prctl_ambient(struct task *t, const struct sys_args *a)
 {
+    uint64_t op = a->v[1], cap = a->v[2];
     struct cred *c;
-    if (op == LX_PR_CAP_AMBIENT_CLEAR_ALL)
-        cap = 0;
-    if (cap > LX_CAP_LAST_CAP)
+    if (cap > (op == LX_PR_CAP_AMBIENT_CLEAR_ALL ? 0 : LX_CAP_LAST_CAP) || a->v[3] != 0 ||
+        a->v[4] != 0)
         return -EINVAL;
     uint64_t bit = 1ull << cap;
     if (op == LX_PR_CAP_AMBIENT_IS_SET)
         return (t->cred->cap_ambient & bit) != 0;
     if (op == LX_PR_CAP_AMBIENT_RAISE &&
-        (t->cred->cap_permitted & t->cred->cap_inheritable & bit) == 0)
+        ((t->cred->cap_permitted & t->cred->cap_inheritable & bit) == 0 ||
+         (t->cred->securebits & (1u << LX_SECURE_NO_CAP_AMBIENT_RAISE)) != 0))
         return -EPERM;
     if (op < LX_PR_CAP_AMBIENT_RAISE || op > LX_PR_CAP_AMBIENT_CLEAR_ALL)
         return -EINVAL;
@@ -115,7 +122,7 @@ static int64_t prctl_cred(struct task *t, int op, const struct sys_args *a)
     case LX_PR_SET_KEEPCAPS:
         return prctl_keepcaps(t, a->v[1]);
     case LX_PR_CAP_AMBIENT:
-        return prctl_ambient(t, a->v[1], a->v[2]);
+        return prctl_ambient(t, a);
     case LX_PR_SET_NO_NEW_PRIVS:
         if (a->v[1] != 1 || a->v[2] != 0 || a->v[3] != 0 || a->v[4] != 0)
             return -EINVAL;
@@ -131,6 +138,44 @@ static int64_t prctl_cred(struct task *t, int op, const struct sys_args *a)
 static int64_t put_int(struct task *t, gaddr_t addr, int32_t v)
 {
     return put_user(t, addr, &v);
+}
+
+static bool rest_is_zero(const struct sys_args *a, int from)
+{
+    for (int i = from; i < 5; i++) {
+        if (a->v[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What a program asks of the processor; nothing of it changes the host. -ENOSYS: not one of them.
+ */
+static int64_t prctl_processor(struct task *t, int op, const struct sys_args *a)
+{
+    switch (op) {
+    case LX_PR_GET_TIMING:
+        return 0; /* PR_TIMING_STATISTICAL */
+    case LX_PR_SET_TIMING:
+        return a->v[1] == 0 ? 0 : -EINVAL;
+    case LX_PR_GET_TSC:
+        return put_int(t, sys_addr(a, 1), LX_PR_TSC_ENABLE);
+    case LX_PR_SET_TSC:
+        return a->v[1] == LX_PR_TSC_ENABLE ? 0 : -EINVAL;
+    case LX_PR_GET_THP_DISABLE:
+        return rest_is_zero(a, 1) ? t->group->thp_disabled : -EINVAL;
+    case LX_PR_SET_THP_DISABLE:
+        if (!rest_is_zero(a, 2))
+            return -EINVAL;
+        t->group->thp_disabled = a->v[1] != 0;
+        return 0;
+    case LX_PR_GET_SPECULATION_CTRL:
+        if (!rest_is_zero(a, 2))
+            return -EINVAL;
+        return a->v[1] > LX_PR_SPEC_L1D_FLUSH ? -ENODEV : 0; /* not affected */
+    default:
+        return -ENOSYS;
+    }
 }
 
 static int64_t prctl_other(struct task *t, int op, const struct sys_args *a)
@@ -159,27 +204,21 @@ static int64_t prctl_other(struct task *t, int op, const struct sys_args *a)
     case LX_PR_GET_CHILD_SUBREAPER:
         return put_int(t, sys_addr(a, 1), t->group->child_subreaper);
     case LX_PR_SET_TIMERSLACK:
-        t->timer_slack = a->v[1] == 0 ? 50000 : a->v[1];
+        t->timer_slack = a->v[1] == 0 ? t->timer_slack_default : a->v[1];
         return 0;
     case LX_PR_GET_TIMERSLACK:
         return (int64_t)t->timer_slack;
     case LX_PR_GET_TID_ADDRESS:
         return copy_to_user(t, sys_addr(a, 1), &t->clear_child_tid.v, 8);
-    case LX_PR_GET_TSC:
-        return put_int(t, sys_addr(a, 1), LX_PR_TSC_ENABLE);
     case LX_PR_GET_SECCOMP:
         return t->seccomp_mode;
     case LX_PR_SET_SECCOMP:
         return seccomp_prctl(t, a->v[1], sys_addr(a, 2));
-    case LX_PR_GET_THP_DISABLE:
-    case LX_PR_SET_THP_DISABLE:
     case LX_PR_SET_PTRACER:
     case LX_PR_MCE_KILL:
         return 0;
     case LX_PR_SET_VMA:
         return a->v[1] == LX_PR_SET_VMA_ANON_NAME ? 0 : -EINVAL;
-    case LX_PR_GET_SPECULATION_CTRL:
-        return 0;
     case LX_PR_SET_MM:
         return -EPERM;
     default:
@@ -191,6 +230,8 @@ struct sys_res sys_prctl(struct task *t, const struct sys_args *a)
 {
     int op = sys_int(a, 0);
     int64_t r = prctl_cred(t, op, a);
+    if (r == -ENOSYS)
+        r = prctl_processor(t, op, a);
     return sys_ret(r == -ENOSYS ? prctl_other(t, op, a) : r);
 }
 
@@ -213,6 +254,8 @@ struct sys_res sys_arch_prctl(struct task *t, const struct sys_args *a)
         return sys_ret(copy_to_user(t, GADDR(addr), &t->tls.v, 8));
     case LX_ARCH_GET_CPUID:
         return sys_ret(1);
+    case LX_ARCH_SET_CPUID:
+        return sys_ret(-ENODEV); /* as by a processor that cannot fault on cpuid */
     default:
         return sys_ret(-EINVAL);
     }

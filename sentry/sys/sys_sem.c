@@ -7,12 +7,14 @@
  */
 #include "lib/compiler.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "abi/errno.h"
 
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "lib/buf.h"
 #include "lib/list.h"
 #include "sentry/kernel/clock.h"
 #include "sentry/kernel/ipc.h"
@@ -392,9 +394,9 @@ static int64_t sem_one(struct task *t, struct sem_set *s, uint32_t num, int cmd,
     }
 }
 
-static int64_t sem_stat(struct task *t, struct sem_set *s, gaddr_t out, bool by_index)
+static int64_t sem_stat(struct task *t, struct sem_set *s, gaddr_t out, int cmd)
 {
-    int r = ipc_permission(t, &s->ipc.perm, 4);
+    int r = cmd == LX_SEM_STAT_ANY ? 0 : ipc_permission(t, &s->ipc.perm, 4);
     if (r < 0)
         return r;
     struct lx_semid_ds ds = {
@@ -404,27 +406,35 @@ static int64_t sem_stat(struct task *t, struct sem_set *s, gaddr_t out, bool by_
         .sem_nsems = s->n,
     };
     r = put_user(t, out, &ds);
-    return r < 0 ? r : by_index ? s->ipc.id : 0;
+    return r < 0 ? r : cmd == LX_IPC_STAT ? 0 : s->ipc.id;
 }
 
-static int64_t sem_info(struct task *t, gaddr_t out)
+static int64_t sem_info(struct task *t, int cmd, gaddr_t out)
 {
     struct lx_seminfo si = {
         .semmap = LX_SEMMNS,
-        .semmni = LX_SEMMNI,
+        .semmni = IPC_SLOTS,
         .semmns = LX_SEMMNS,
         .semmnu = LX_SEMMNS,
         .semmsl = LX_SEMMSL,
         .semopm = LX_SEMOPM,
         .semume = LX_SEMOPM,
-        .semusz = (int32_t)sets.count,
+        .semusz = 20,
         .semvmx = LX_SEMVMX,
         .semaem = LX_SEMAEM,
     };
     int64_t top = 0;
+    int32_t used = 0;
     for (int i = 0; i < IPC_SLOTS; i++) {
-        if (sets.slots[i] != NULL)
-            top = i;
+        const struct sem_set *s = (struct sem_set *)(void *)sets.slots[i];
+        if (s == NULL)
+            continue;
+        top = i;
+        used += (int32_t)s->n;
+    }
+    if (cmd == LX_SEM_INFO) {
+        si.semusz = (int32_t)sets.count;
+        si.semaem = used;
     }
     int r = put_user(t, out, &si);
     return r < 0 ? r : top;
@@ -452,7 +462,7 @@ struct sys_res sys_semctl(struct task *t, const struct sys_args *a)
     if (sys_int(a, 0) < 0)
         return sys_ret(-EINVAL);
     if (cmd == LX_IPC_INFO || cmd == LX_SEM_INFO)
-        return sys_ret(sem_info(t, GADDR(a->v[3])));
+        return sys_ret(sem_info(t, cmd, GADDR(a->v[3])));
     bool by_index = cmd == LX_SEM_STAT || cmd == LX_SEM_STAT_ANY;
     struct sem_set *s = by_index ? (struct sem_set *)(void *)sets.slots[sys_int(a, 0) % IPC_SLOTS]
                                  : set_of(sys_int(a, 0));
@@ -463,7 +473,7 @@ struct sys_res sys_semctl(struct task *t, const struct sys_args *a)
     case LX_IPC_STAT:
     case LX_SEM_STAT:
     case LX_SEM_STAT_ANY:
-        return sys_ret(sem_stat(t, s, GADDR(a->v[3]), by_index));
+        return sys_ret(sem_stat(t, s, GADDR(a->v[3]), cmd));
     case LX_GETALL:
     case LX_SETALL:
         r = ipc_permission(t, &s->ipc.perm, cmd == LX_SETALL ? 2 : 4);
@@ -480,6 +490,33 @@ struct sys_res sys_semctl(struct task *t, const struct sys_args *a)
     default:
         return sys_ret(-EINVAL);
     }
+}
+
+int sem_show(struct buf *out)
+{
+    int r =
+        buf_puts(out, "       key      semid perms      nsems   uid   gid  cuid  cgid      otime"
+                      "      ctime\n");
+    for (int i = 0; i < IPC_SLOTS && r == 0; i++) {
+        const struct sem_set *s = (struct sem_set *)(void *)sets.slots[i];
+        if (s == NULL)
+            continue;
+        const struct lx_ipc_perm *p = &s->ipc.perm;
+        r = buf_printf(out, "%10d %10d  %4o %10u %5u %5u %5u %5u %10" PRId64 " %10" PRId64 "\n",
+                       p->key, s->ipc.id, p->mode, s->n, p->uid, p->gid, p->cuid, p->cgid, s->otime,
+                       s->ctime);
+    }
+    return r;
+}
+
+bool ipc_has_undo(const struct thread_group *tg)
+{
+    for (int i = 0; i < IPC_SLOTS && sets.count > 0; i++) {
+        struct sem_set *s = (struct sem_set *)(void *)sets.slots[i];
+        if (s != NULL && undo_of(s, tg->pid, false) != NULL)
+            return true;
+    }
+    return false;
 }
 
 void sem_done(void)

@@ -7,10 +7,15 @@
  */
 #include "lib/compiler.h"
 
+#include <inttypes.h>
+
 #include "abi/errno.h"
 #include "abi/mman.h"
+#include "abi/prctl.h"
+#include "abi/rlimit.h"
 
 #include "lib/alloc.h"
+#include "lib/buf.h"
 #include "lib/checked.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/kernel/ipc.h"
@@ -182,9 +187,9 @@ struct sys_res sys_shmdt(struct task *t, const struct sys_args *a)
     return sys_ret(-EINVAL);
 }
 
-static int64_t shm_stat(struct task *t, struct shm_segment *s, gaddr_t out, bool by_index)
+static int64_t shm_stat(struct task *t, struct shm_segment *s, gaddr_t out, int cmd)
 {
-    int r = ipc_permission(t, &s->ipc.perm, 4);
+    int r = cmd == LX_SHM_STAT_ANY ? 0 : ipc_permission(t, &s->ipc.perm, 4);
     if (r < 0)
         return r;
     struct lx_shmid_ds ds = {
@@ -198,7 +203,7 @@ static int64_t shm_stat(struct task *t, struct shm_segment *s, gaddr_t out, bool
         .shm_nattch = attached(s),
     };
     r = put_user(t, out, &ds);
-    return r < 0 ? r : by_index ? s->ipc.id : 0;
+    return r < 0 ? r : cmd == LX_IPC_STAT ? 0 : s->ipc.id;
 }
 
 static int64_t shm_info(struct task *t, int cmd, gaddr_t out)
@@ -207,8 +212,8 @@ static int64_t shm_info(struct task *t, int cmd, gaddr_t out)
     struct lx_shm_info si = {.used_ids = (int32_t)segments.count};
     struct lx_shminfo lim = {.shmmax = shmmax(),
                              .shmmin = 1,
-                             .shmmni = LX_SHMMNI,
-                             .shmseg = LX_SHMMNI,
+                             .shmmni = IPC_SLOTS,
+                             .shmseg = IPC_SLOTS,
                              .shmall = 1ull << 28};
     for (int i = 0; i < IPC_SLOTS; i++) {
         struct shm_segment *s = (struct shm_segment *)(void *)segments.slots[i];
@@ -233,6 +238,22 @@ static int64_t shm_remove(struct task *t, struct shm_segment *s)
     return 0;
 }
 
+/* Remembered: pages of guests are never locked on the host. */
+static int64_t shm_lock(struct task *t, struct shm_segment *s, bool lock)
+{
+    const struct lx_ipc_perm *p = &s->ipc.perm;
+
+    if (!cred_capable(t->cred, LX_CAP_IPC_LOCK)) {
+        if (t->cred->euid != p->uid && t->cred->euid != p->cuid)
+            return -EPERM;
+        if (lock && task_rlimit(t, LX_RLIMIT_MEMLOCK)->rlim_cur == 0)
+            return -EPERM;
+    }
+    s->ipc.perm.mode &= ~(uint32_t)LX_SHM_LOCKED;
+    s->ipc.perm.mode |= lock ? LX_SHM_LOCKED : 0;
+    return 0;
+}
+
 struct sys_res sys_shmctl(struct task *t, const struct sys_args *a)
 {
     int cmd = sys_int(a, 1);
@@ -252,7 +273,7 @@ struct sys_res sys_shmctl(struct task *t, const struct sys_args *a)
     case LX_IPC_STAT:
     case LX_SHM_STAT:
     case LX_SHM_STAT_ANY:
-        return sys_ret(shm_stat(t, s, sys_addr(a, 2), by_index));
+        return sys_ret(shm_stat(t, s, sys_addr(a, 2), cmd));
     case LX_IPC_SET:
         if (get_user(t, &ds, sys_addr(a, 2)) < 0)
             return sys_ret(-EFAULT);
@@ -265,10 +286,31 @@ struct sys_res sys_shmctl(struct task *t, const struct sys_args *a)
         return sys_ret(shm_remove(t, s));
     case LX_SHM_LOCK:
     case LX_SHM_UNLOCK:
-        return sys_ret(ipc_owner(t, &s->ipc.perm));
+        return sys_ret(shm_lock(t, s, cmd == LX_SHM_LOCK));
     default:
         return sys_ret(-EINVAL);
     }
+}
+
+int shm_show(struct buf *out)
+{
+    int r =
+        buf_puts(out, "       key      shmid perms                  size  cpid  lpid nattch   uid"
+                      "   gid  cuid  cgid      atime      dtime      ctime"
+                      "                   rss                  swap\n");
+    for (int i = 0; i < IPC_SLOTS && r == 0; i++) {
+        const struct shm_segment *s = (struct shm_segment *)(void *)segments.slots[i];
+        if (s == NULL)
+            continue;
+        const struct lx_ipc_perm *p = &s->ipc.perm;
+        r = buf_printf(
+            out,
+            "%10d %10d  %4o %21" PRIu64 " %5u %5u  %5" PRIu64 " %5u %5u %5u %5u %10" PRId64
+            " %10" PRId64 " %10" PRId64 " %21" PRIu64 " %21u\n",
+            p->key, s->ipc.id, p->mode, s->size, s->cpid, s->lpid, attached(s), p->uid, p->gid,
+            p->cuid, p->cgid, s->atime, s->dtime, s->ctime, memobj_allocated(s->obj), 0u);
+    }
+    return r;
 }
 
 void shm_done(void)

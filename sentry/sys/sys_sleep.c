@@ -65,16 +65,30 @@ struct sys_res sys_nanosleep(struct task *t, const struct sys_args *a)
     return do_sleep(t, LX_CLOCK_MONOTONIC, false, sys_addr(a, 0), sys_addr(a, 1));
 }
 
+/* Not by CPU time, and by no alarm clock: there is none. */
+static bool clock_can_sleep(int clock)
+{
+    switch (clock) {
+    case LX_CLOCK_MONOTONIC_RAW:
+    case LX_CLOCK_REALTIME_COARSE:
+    case LX_CLOCK_MONOTONIC_COARSE:
+    case LX_CLOCK_REALTIME_ALARM:
+    case LX_CLOCK_BOOTTIME_ALARM:
+        return false;
+    default:
+        return !clock_is_cpu(clock);
+    }
+}
+
 struct sys_res sys_clock_nanosleep(struct task *t, const struct sys_args *a)
 {
     int clock = sys_int(a, 0);
     uint64_t now;
     bool absolute = (sys_uint(a, 1) & LX_TIMER_ABSTIME) != 0;
 
-    if (clock == LX_CLOCK_THREAD_CPUTIME_ID || clock_now(t, clock, &now) < 0)
+    if (clock_now(t, clock, &now) < 0)
         return sys_ret(-EINVAL);
-    if (clock_is_cpu(clock) || clock == LX_CLOCK_MONOTONIC_RAW ||
-        clock == LX_CLOCK_REALTIME_COARSE || clock == LX_CLOCK_MONOTONIC_COARSE)
+    if (!clock_can_sleep(clock))
         return sys_ret(-EOPNOTSUPP);
     return do_sleep(t, clock, absolute, sys_addr(a, 2), absolute ? GADDR_NULL : sys_addr(a, 3));
 }

@@ -32,6 +32,35 @@ static int waiting(int id)
     return semctl(id, 0, GETNCNT);
 }
 
+/* The line of an object in /proc/sysvipc without what differs from run to run: the first column
+ * is the key, the second the id. */
+static void say_line(const char *table, int id, int columns)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof(path), "/proc/sysvipc/%s", table);
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        say("%s: %s", path, errno_name(errno));
+        return;
+    }
+    bool first = true;
+    while (fgets(line, sizeof(line), f)) {
+        int key, n, at;
+        line[strcspn(line, "\n")] = 0;
+        if (first)
+            say("%s", line);
+        first = false;
+        if (sscanf(line, "%d %d%n", &key, &n, &at) != 2 || n != id)
+            continue;
+        char *end = line + at;
+        for (int i = 0; i < columns; i++)
+            end += strspn(end, " "), end += strcspn(end, " ");
+        *end = 0;
+        say("key %d:%s", key, line + at);
+    }
+    fclose(f);
+}
+
 int main(void)
 {
     struct shmid_ds ds;
@@ -49,6 +78,19 @@ int main(void)
     say("%s", p);
     NEED(shmctl(shm, IPC_STAT, &ds));
     say("size %zu attached %lu", ds.shm_segsz, (unsigned long)ds.shm_nattch);
+    say_line("shm", shm, 2);
+    struct rlimit locked = {0, 0}, old;
+    getrlimit(RLIMIT_MEMLOCK, &old);
+    locked.rlim_max = old.rlim_max;
+    setrlimit(RLIMIT_MEMLOCK, &locked);
+    FACT("lock without a limit for it", shmctl(shm, SHM_LOCK, NULL));
+    setrlimit(RLIMIT_MEMLOCK, &old);
+    FACT("lock", shmctl(shm, SHM_LOCK, NULL));
+    NEED(shmctl(shm, IPC_STAT, &ds));
+    say("mode %o", ds.shm_perm.mode);
+    FACT("unlock", shmctl(shm, SHM_UNLOCK, NULL));
+    NEED(shmctl(shm, IPC_STAT, &ds));
+    say("mode %o", ds.shm_perm.mode);
     char *ro = shmat(shm, NULL, SHM_RDONLY);
     YES("shmat for reading", ro != (char *)-1 && strcmp(ro, p) == 0);
     FACT("made writable", mprotect(ro, 4096, PROT_READ | PROT_WRITE));
@@ -64,6 +106,7 @@ int main(void)
     FACT("size 0", shmget(IPC_PRIVATE, 0, 0600 | IPC_CREAT));
 
     int sem = NEED(semget(IPC_PRIVATE, 2, 0600 | IPC_CREAT));
+    say_line("sem", sem, 2);
     FACT("SETVAL", semctl(sem, 0, SETVAL, (union semun){.val = 1}));
     VALUE("GETVAL", semctl(sem, 0, GETVAL));
     FACT("down", op(sem, 0, -1, 0));
@@ -98,6 +141,14 @@ int main(void)
     FACT("send", msgsnd(q, &m, 4, 0));
     m = (struct message){1, "one"};
     FACT("send", msgsnd(q, &m, 4, 0));
+    say_line("msg", q, 3);
+    struct msqid_ds qds;
+    NEED(msgctl(q, IPC_STAT, &qds));
+    qds.msg_perm.mode = 0;
+    NEED(msgctl(q, IPC_SET, &qds));
+    FACT("stat without permission", msgctl(q, IPC_STAT, &qds));
+    qds.msg_perm.mode = 0600;
+    NEED(msgctl(q, IPC_SET, &qds));
     m.type = 0;
     FACT("send type 0", msgsnd(q, &m, 4, 0));
     VALUE("receive type 1", msgrcv(q, &m, 16, 1, 0));

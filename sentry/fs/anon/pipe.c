@@ -347,6 +347,7 @@ static const struct file_ops pipe_ops = {
     .read = pipe_read,
     .write = pipe_write,
     .poll = pipe_poll,
+    .async = true,
     .ioctl = pipe_ioctl,
     .release = pipe_release,
 };

@@ -222,6 +222,7 @@ static const struct file_ops host_stream_ops = {
     .read = host_stream_read,
     .write = host_stream_write,
     .poll = host_stream_poll,
+    .async = true,
     .ioctl = host_ioctl,
     .release = host_release,
 };

@@ -225,6 +225,7 @@ const struct file_ops tty_master_ops = {
     .read = master_read,
     .write = master_write,
     .poll = master_poll,
+    .async = true,
     .ioctl = master_ioctl,
     .release = master_release,
 };

@@ -377,6 +377,7 @@ const struct file_ops tty_slave_ops = {
     .read = slave_read,
     .write = slave_write,
     .poll = slave_poll,
+    .async = true,
     .ioctl = slave_ioctl,
     .release = tty_slave_release,
 };

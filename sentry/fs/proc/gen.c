@@ -415,6 +415,21 @@ static const struct file_ops gen_file_ops = {
     .release = gen_release,
 };
 
+static uint32_t gen_poll(struct file *f, struct poll_table *pt)
+{
+    (void)f;
+    (void)pt;
+    return LX_POLLIN | LX_POLLRDNORM;
+}
+
+static const struct file_ops gen_poll_ops = {
+    .read = gen_read,
+    .write = gen_write,
+    .seek = gen_seek,
+    .poll = gen_poll,
+    .release = gen_release,
+};
+
 static int gen_open(struct inode *ino, struct file *f)
 {
     struct gen_inode *gi = gen_inode_of(ino);
@@ -437,7 +452,7 @@ static int gen_open(struct inode *ino, struct file *f)
         return -ENOMEM;
     buf_init(&gt->text, GEN_TEXT_MAX);
     f->priv = gt;
-    f->ops = &gen_file_ops;
+    f->ops = gi->flags & GEN_POLL ? &gen_poll_ops : &gen_file_ops;
     return 0;
 }
 

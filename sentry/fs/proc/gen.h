@@ -22,6 +22,7 @@ enum gen_flags {
     GEN_PTRACE = 1u << 0, /* opening needs ptrace access to the task (maps, environ, mem ...) */
     GEN_THREAD = 1u << 1, /* below task/TID: the one thread, not its group */
     GEN_ROOT_OWNED = 1u << 2,
+    GEN_POLL = 1u << 3, /* says that it can be read; nothing ever changes */
 };
 
 #define GEN_PIECE 16384u

@@ -123,6 +123,11 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
     {                                                                           \
         .name = (n), .mode = LX_S_IFREG | 0444, .op = (fn), .flags = GEN_PTRACE \
     }
+/* Who watches the mount table waits for ever: it does not change. */
+#define POLLED(n, fn)                                                           \
+    {                                                                           \
+        .name = (n), .mode = LX_S_IFREG | 0444, .show = (fn), .flags = GEN_POLL \
+    }
 #define FIXED(n, s)                                         \
     {                                                       \
         .name = (n), .mode = LX_S_IFREG | 0444, .text = (s) \
@@ -152,8 +157,8 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
         RO("cmdline", proc_show_cmdline), RO("stat", proc_show_stat),                             \
         RO("statm", proc_show_statm), MAPS("maps", more, proc_more_maps),                         \
         {.name = "mem", .mode = LX_S_IFREG | 0600, .fops = &proc_mem_ops, .flags = GEN_PTRACE},   \
-        MAGIC("cwd", 1), MAGIC("root", 2), MAGIC("exe", 0), RO("mounts", proc_show_mounts),       \
-        RO("mountinfo", proc_show_mountinfo),                                                     \
+        MAGIC("cwd", 1), MAGIC("root", 2), MAGIC("exe", 0), POLLED("mounts", proc_show_mounts),   \
+        POLLED("mountinfo", proc_show_mountinfo),                                                 \
         {.name = "clear_refs", .mode = LX_S_IFREG | 0200, .store = proc_store_nothing},           \
         MAPS("smaps", more, proc_more_smaps), MAPS("smaps_rollup", show, proc_show_smaps_rollup), \
         {.name = "attr", .mode = LX_S_IFDIR | 0555, .children = attr_children},                   \
@@ -238,6 +243,16 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
 
 /* -- /proc/PID -----------------------------------------------------------------------------------
  */
+
+struct thread_group *proc_dir_group(const struct file *f)
+{
+    const struct gen_inode *gi;
+
+    if (!f->inode->super->generated || !LX_S_ISDIR(f->inode->mode))
+        return NULL;
+    gi = gen_inode_of(f->inode);
+    return gi && gi->node == &proc_pid_node && gi->task ? gi->task->group : NULL;
+}
 
 int proc_dir_find_pid(struct gen_inode *dir, const char *name, size_t len, struct gen_child *ret_c)
 {

@@ -158,6 +158,6 @@ int proc_store_timerslack(struct gen_inode *gi, const char *text, size_t len)
         len--;
     if (!gen_parse_u32(text, len, &v))
         return -EINVAL;
-    gi->task->timer_slack = v ? v : 50000;
+    gi->task->timer_slack = v ? v : gi->task->timer_slack_default;
     return 0;
 }

@@ -36,6 +36,8 @@ int proc_dir_find_pid(struct gen_inode *dir, const char *name, size_t len, struc
 int proc_dir_list_pid(struct gen_inode *dir, uint64_t key, struct gen_child *ret_c);
 
 /* pid.c */
+/* The process whose directory in proc f is, borrowed, or NULL (a pidfd for pidfd_send_signal). */
+struct thread_group *proc_dir_group(const struct file *f);
 extern const struct gen_node proc_pid_node;
 /* status.c */
 int proc_show_stat(struct gen_inode *gi, struct buf *out);

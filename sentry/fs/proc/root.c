@@ -1,6 +1,7 @@
 /* The top directory of /proc. */
 #include "sentry/fs/flock.h"
 #include "sentry/fs/proc/proc.h"
+#include "sentry/kernel/ipc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/task.h"
 #include "sentry/kernel/uts.h"
@@ -34,12 +35,31 @@ static int show_version(struct gen_inode *gi, struct buf *out)
                       UTS_VERSION);
 }
 
+static int proc_show_sysvipc(struct gen_inode *gi, struct buf *out)
+{
+    static int (*const tables[])(struct buf *) = {msg_show, sem_show, shm_show};
+
+    return tables[gi->node->arg](out);
+}
+
+#define SYSVIPC(n, which)                                                                 \
+    {                                                                                     \
+        .name = (n), .mode = LX_S_IFREG | 0444, .show = proc_show_sysvipc, .arg = (which) \
+    }
+static const struct gen_node sysvipc_children[] = {
+    SYSVIPC("msg", 0),
+    SYSVIPC("sem", 1),
+    SYSVIPC("shm", 2),
+    {.name = NULL},
+};
+
 static const struct gen_node root_children[] = {
     {.name = "self", .mode = LX_S_IFLNK | 0777, .link = self_link},
     {.name = "thread-self", .mode = LX_S_IFLNK | 0777, .link = thread_self_link},
     GEN_LINK("mounts", "self/mounts"),
     GEN_LINK("net", "self/net"),
     GEN_DIR("sys", proc_sys_children),
+    GEN_DIR("sysvipc", sysvipc_children),
     GEN_FILE("meminfo", proc_show_meminfo),
     GEN_FILE("cpuinfo", proc_show_cpuinfo),
     GEN_FILE("stat", proc_show_kstat),
