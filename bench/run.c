@@ -145,7 +145,7 @@ int main(int argc, char **argv)
     static const char *const ops[] = {"getppid",   "anon-fault",  "file-fault", "fork",
                                       "fork-exec", "thread",      "open-close", "stat",
                                       "pread64k",  "mmap-munmap", "pipe",       "signal"};
-    struct paths p = {0};
+    static struct paths p;
     const char *only = NULL, *sentry = NULL;
     int rounds = 9, i = 1;
 

@@ -29,6 +29,7 @@
 
 #include "lib/alloc.h"
 #include "lib/buf.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "lib/idmap.h"
@@ -474,22 +475,26 @@ static int create(struct creation *cr, const char *id, struct error *err)
 int container_create(const char *id, const struct create_options *o, pid_t *ret_monitor,
                      struct error *err)
 {
-    struct creation cr = {
-        .o = o, .c = CONTAINER_NONE, .bundle = -1, .console = -1, .go = -1, .said = -1};
+    auto_free struct creation *cr = kalloc(sizeof(*cr)); /* too large for the stack */
 
-    boot_init(&cr.b);
-    state_init(&cr.c.s);
-    int r = create(&cr, id, err);
+    if (cr == NULL)
+        return error_set(err, ENOMEM, "no memory");
+    cr->o = o;
+    cr->c = CONTAINER_NONE;
+    cr->bundle = cr->console = cr->go = cr->said = -1;
+    boot_init(&cr->b);
+    state_init(&cr->c.s);
+    int r = create(cr, id, err);
     if (r < 0)
-        take_back(&cr);
-    *ret_monitor = cr.monitor;
-    fd_close(cr.go);
-    fd_close(cr.said);
-    fd_close(cr.console);
-    fd_close(cr.bundle);
-    boot_done(&cr.b);
-    if (cr.has_config)
-        oci_config_done(&cr.cfg);
-    container_close(&cr.c);
+        take_back(cr);
+    *ret_monitor = cr->monitor;
+    fd_close(cr->go);
+    fd_close(cr->said);
+    fd_close(cr->console);
+    fd_close(cr->bundle);
+    boot_done(&cr->b);
+    if (cr->has_config)
+        oci_config_done(&cr->cfg);
+    container_close(&cr->c);
     return r;
 }

@@ -42,7 +42,7 @@ static int mount_entries(const char *image, const char *root, json_t *mounts)
     DIR *d = opendir(image);
     int r = d == NULL ? -errno : 0;
     for (struct dirent *e; r == 0 && (e = readdir(d)) != NULL;) {
-        char from[PATH_MAX], to[PATH_MAX], link[PATH_MAX], at[PATH_MAX];
+        static char from[PATH_MAX], to[PATH_MAX], link[PATH_MAX], at[PATH_MAX]; /* large */
         struct stat st;
         (void)snprintf(from, sizeof(from), "%s/%s", image, e->d_name);
         (void)snprintf(to, sizeof(to), "%s/%s", root, e->d_name);

@@ -112,7 +112,7 @@ static int run_boot(struct boot *b)
 
 int cmd_run(int argc, char **argv)
 {
-    struct boot b;
+    static struct boot b; /* too large for the stack; one run a process */
     struct error err;
 
     boot_init(&b);

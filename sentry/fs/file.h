@@ -139,7 +139,7 @@ int64_t vfs_read(struct task *t, struct file *f, struct uio *to, uint64_t *pos) 
 int64_t vfs_write(struct task *t, struct file *f, struct uio *from, uint64_t *pos) MUST_CHECK;
 /* A write of many steps has the turn of its inode (counted) until it frees it; NULL: no memory. */
 struct write_turn *write_turn_new(struct inode *ino) MUST_CHECK;
-void write_turn_free(void *turn);
+void write_turn_free(void *p);
 /* NULL: whoever holds mine (or NULL) may write. Else what wakes it when it may try again. */
 struct wait_queue *write_turn_of_other(const struct inode *ino, const struct write_turn *mine);
 /* -EFBIG with SIGXFSZ when a write at pos is beyond RLIMIT_FSIZE; else 0, *len cut to what fits.

@@ -159,7 +159,7 @@ static int open_path_checked(const struct path *p, const struct open_request *re
 {
     bool truncate = (req->flags & LX_O_TRUNC) && LX_S_ISREG(p->dentry->inode->mode);
     uint32_t flags = req->flags;
-    struct file *f;
+    struct file *f = NULL;
     int r;
 
     if (req->created) {

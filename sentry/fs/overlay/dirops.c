@@ -106,7 +106,7 @@ int ovl_link(struct inode *old, struct inode *dir, struct dentry *d)
 
     if (r == 0)
         r = upper_entry(dir, d, &ud);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = ovl_inode_of(dir)->upper->ops->link(oi->upper, ovl_inode_of(dir)->upper, ud);
     if (r == 0) {

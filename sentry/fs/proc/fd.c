@@ -112,7 +112,7 @@ static int list_in(struct gen_inode *dir, const struct gen_node *node, uint64_t 
             continue;
         ret_c->node = node;
         ret_c->key = fd;
-        snprintf(ret_c->name, sizeof(ret_c->name), "%" PRIu64, fd);
+        (void)snprintf(ret_c->name, sizeof(ret_c->name), "%" PRIu64, fd);
         return 0;
     }
     return -ENOENT;

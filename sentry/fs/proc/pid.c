@@ -237,7 +237,7 @@ static int task_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_
         return -ENOENT;
     ret_c->node = &thread_node;
     ret_c->key = best->pid;
-    snprintf(ret_c->name, sizeof(ret_c->name), "%u", best->pid);
+    (void)snprintf(ret_c->name, sizeof(ret_c->name), "%u", best->pid);
     return 0;
 }
 
@@ -282,6 +282,6 @@ int proc_dir_list_pid(struct gen_inode *dir, uint64_t key, struct gen_child *ret
         return -ENOENT;
     ret_c->node = &proc_pid_node;
     ret_c->key = best->pid;
-    snprintf(ret_c->name, sizeof(ret_c->name), "%u", best->pid);
+    (void)snprintf(ret_c->name, sizeof(ret_c->name), "%u", best->pid);
     return 0;
 }

@@ -195,7 +195,7 @@ static void put_status_mm(struct buf *out, struct mm *mm)
     put_kb(out, "VmStk:", s.stack);
     put_kb(out, "VmExe:", s.exe);
     put_kb(out, "VmLib:", s.lib);
-    put_kb(out, "VmPTE:", 4096 * (1 + (rss.anon + rss.file) / (512 * 4096)));
+    put_kb(out, "VmPTE:", 4096 * (1 + (rss.anon + rss.file) / (512ul * 4096)));
     put_kb(out, "VmSwap:", 0);
     put_kb(out, "HugetlbPages:", 0);
     (void)buf_puts(out, "CoreDumping:\t0\nTHP_enabled:\t1\nuntag_mask:\t0xffffffffffffffff\n");

@@ -135,7 +135,7 @@ static int cpu_list(struct gen_inode *dir, uint64_t key, struct gen_child *ret_c
         return -ENOENT;
     ret_c->node = &cpu_node;
     ret_c->key = key;
-    snprintf(ret_c->name, sizeof(ret_c->name), "cpu%u", (unsigned)key);
+    (void)snprintf(ret_c->name, sizeof(ret_c->name), "cpu%u", (unsigned)key);
     return 0;
 }
 
