@@ -167,8 +167,9 @@ static int handle_readdir(struct exchange *x)
     struct gofer_readdir_req req;
     struct node *n;
     int rc = serve_readdir_request(x, &req);
-    if (rc == 0)
-        rc = node_of(x, req.node, &n);
+    if (rc < 0)
+        return rc;
+    rc = node_of(x, req.node, &n);
     return rc < 0 ? rc : tree_readdir(tree_of(x), n, req.cookie, &x->out);
 }
 

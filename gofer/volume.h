@@ -88,10 +88,14 @@ MUST_CHECK int64_t volume_listxattr(struct volumes *v, const struct volume_place
                                     size_t cap);
 
 /* -- volume_write.c; the caller has checked that the root is writable -------------------------- */
-/* *ret_fd: of a regular file that was made, O_RDWR; else -1. */
+struct volume_made {
+    struct vnode *node;
+    struct gofer_attr attr;
+    int fd; /* of a regular file, O_RDWR; else -1 */
+};
 MUST_CHECK int volume_create(struct volumes *v, struct vnode *dir, const char *name,
                              const struct volume_create_req *req, const char *target,
-                             struct vnode **ret, struct gofer_attr *ret_attr, int *ret_fd);
+                             struct volume_made *ret);
 MUST_CHECK int volume_link(struct volumes *v, const struct volume_place *p, struct vnode *new_dir,
                            const char *new_name, struct gofer_attr *ret_attr);
 MUST_CHECK int volume_remove(struct vnode *dir, const char *name, bool directory);

@@ -230,8 +230,9 @@ static int handle_readdir(struct exchange *x)
     struct gofer_readdir_req req;
     struct vnode *n;
     int rc = serve_readdir_request(x, &req);
-    if (rc == 0)
-        rc = node_of(x, req.node, &n);
+    if (rc < 0)
+        return rc;
+    rc = node_of(x, req.node, &n);
     return rc < 0 ? rc : volume_readdir(volumes_of(x), n, req.cookie, &x->out);
 }
 
@@ -299,8 +300,8 @@ static int handle_create(struct exchange *x)
     struct volume_create_req req;
     serve_name name;
     char target[GOFER_LINK_MAX + 1];
-    struct vnode *dir, *n;
-    struct gofer_attr attr;
+    struct vnode *dir;
+    struct volume_made made;
     gofer_get(&x->in, &req, sizeof(req));
     serve_take_name(x, name);
     if (x->in.bad || !take_target(x, req.mode, target) || !gofer_in_done(&x->in) ||
@@ -310,8 +311,11 @@ static int handle_create(struct exchange *x)
     if (rc == 0)
         rc = writable(x, dir);
     if (rc == 0)
-        rc = volume_create(volumes_of(x), dir, name, &req, target, &n, &attr, &x->fd);
-    return rc < 0 ? rc : step_reply(x, n, &attr);
+        rc = volume_create(volumes_of(x), dir, name, &req, target, &made);
+    if (rc < 0)
+        return rc;
+    x->fd = made.fd;
+    return step_reply(x, made.node, &made.attr);
 }
 
 static int handle_link(struct exchange *x)

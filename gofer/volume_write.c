@@ -97,38 +97,39 @@ static int dress(struct volumes *v, const struct volume_place *p,
     return rc;
 }
 
-int volume_create(struct volumes *v, struct vnode *dir, const char *name,
-                  const struct volume_create_req *req, const char *target, struct vnode **ret,
-                  struct gofer_attr *ret_attr, int *ret_fd)
+/*
+ * Only what belongs to the server itself was made by it: the host could have put a file of its own
+ * there meanwhile, which must not be given away. File systems with fixed owners have it their way.
+ */
+static int dress_own(struct volumes *v, struct vnode *dir, const char *name,
+                     const struct volume_create_req *req, struct volume_made *m)
 {
-    struct vnode *n;
+    struct volume_place p = {dir, m->node, name};
+    if ((req->mode ^ m->attr.mode) & S_IFMT)
+        return -ESTALE; /* the host has put something else there; that stays */
+    if (m->attr.uid != v->uid)
+        return 0;
+    int rc = dress(v, &p, req);
+    if (rc < 0)
+        (void)unlinkat(dir->fd, name, m->node->type == DT_DIR ? AT_REMOVEDIR : 0);
+    return rc < 0 ? rc : volume_getattr(v, m->node, &m->attr);
+}
+
+int volume_create(struct volumes *v, struct vnode *dir, const char *name,
+                  const struct volume_create_req *req, const char *target, struct volume_made *ret)
+{
     auto_fd int fd = -1;
+    ret->fd = -1;
     if (dir->type != DT_DIR)
         return -ENOTDIR;
     int rc = make(dir, name, req->mode, target, v->roots[dir->root].cross, &fd);
-    if (rc < 0)
-        return rc;
-    rc = volume_lookup(v, dir, name, &n, ret_attr);
-    if (rc == 0 && ((req->mode ^ ret_attr->mode) & S_IFMT))
-        rc = -ESTALE; /* the host has put something else there; that stays */
-    /*
-     * Only what belongs to the server itself was made by it: the host could have put a file of its
-     * own there meanwhile, which must not be given away. File systems with fixed owners have it
-     * their way.
-     */
-    if (rc == 0 && ret_attr->uid == v->uid) {
-        struct volume_place p = {dir, n, name};
-        rc = dress(v, &p, req);
-        if (rc < 0)
-            (void)unlinkat(dir->fd, name, n->type == DT_DIR ? AT_REMOVEDIR : 0);
-        else
-            rc = volume_getattr(v, n, ret_attr);
-    }
-    if (rc < 0)
-        return rc;
-    *ret = n;
-    *ret_fd = fd >= 0 && volume_is(n, fd) ? take_fd(fd) : -1;
-    return 0;
+    if (rc == 0)
+        rc = volume_lookup(v, dir, name, &ret->node, &ret->attr);
+    if (rc == 0)
+        rc = dress_own(v, dir, name, req, ret);
+    if (rc == 0 && fd >= 0 && volume_is(ret->node, fd))
+        ret->fd = take_fd(fd);
+    return rc;
 }
 
 int volume_link(struct volumes *v, const struct volume_place *p, struct vnode *new_dir,

@@ -131,6 +131,25 @@ check "tasks kill --all, rm -f: gone" "" "$(task t)"
 c container rm t
 check "containers rm" 0 $?
 
+# A root that is kept: the task is new, its files are there.
+printf '#!/bin/sh\nexec %q --root-storage bundle "$@"\n' "$shim" >"$dir/runsc-bundle"
+chmod +x "$dir/runsc-bundle"
+c run -d --snapshotter native --runc-binary "$dir/runsc-bundle" $image k \
+    sh -c 'echo x >>/kept; while :; do sleep 0.1; done' >/dev/null </dev/null
+n=0
+kept() { [ "$(c task exec --exec-id "k$((n += 1))" k cat /kept </dev/null 2>/dev/null | wc -l)" = "$1" ]; }
+until_true kept 1
+c task kill -s KILL k
+until_true task_is k STOPPED
+c task rm k >/dev/null 2>&1
+c task start -d k >/dev/null 2>&1
+until_true kept 2
+check "--root-storage bundle: tasks start again" 0 $?
+c task kill -s KILL k
+until_true task_is k STOPPED
+c task rm -f k >/dev/null 2>&1
+c container rm k
+
 # A terminal: ctr wants one of its own.
 cat >"$work/terminal.py" <<'X'
 import os, pty, sys
@@ -153,6 +172,6 @@ out=$(timeout 60 python3 "$work/terminal.py" ctr -a "$dir/c.sock" run --rm -t --
     --runc-binary "$shim" $image tty sh -c 'tty; test -t 0 && echo yes; exit 3')
 check "run -t" "/dev/pts/0 yes exit 3" "$(echo $out)"
 check "no task is left" "" "$(c task ls -q)"
-left=$(find /sys/fs/cgroup -type d -path '*/default/*' 2>/dev/null | grep -E '/(c[1-8]|t|tty)$')
+left=$(find /sys/fs/cgroup -type d -path '*/default/*' 2>/dev/null | grep -E '/(c[1-8]|t|k|tty)$')
 check "no cgroup is left" "" "$left"
 finish

@@ -137,21 +137,26 @@ check "it goes on" 0 $?
 check "events --stats" "stats t True" \
     "$(rt events --stats t | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["type"], d["id"], "pids" in d["data"] and d["data"]["memory"]["usage"]["usage"] >= 0)')"
 if [ -d "/sys/fs/cgroup/memory/$cgroup_parent/trap" ] || [ -f /sys/fs/cgroup/cgroup.controllers ]; then
-    rt update --memory 400M --pids-limit 12 t
+    rt update --memory 400M --pids-limit 40 t
     check "update by options" 0 $?
-    # forks N: so many processes of the guest at once; "can't fork" is an error.
+    bundle many 'c["process"]["args"] = ["sleep", "1000"]'
+    create many many && rt start many
+    # forks N: so many processes of the guest at once; one that cannot be made is an error.
     forks() {
-        rt exec t sh -c "i=0; while [ \$i -lt $1 ]; do sleep 100 & i=\$((i+1)); done; kill \$(jobs -p)" \
+        rt exec many sh -c "i=0; while [ \$i -lt $1 ]; do sleep 100 & i=\$((i+1)); done; kill \$(jobs -p)" \
             >/dev/null 2>&1 </dev/null
     }
+    threads_max() { rt exec many cat /proc/sys/kernel/threads-max </dev/null; }
+    rt update --pids-limit 12 many
     ! forks 20
     check "update: more tasks than that" 0 $?
-    rt exec t sh -c 'killall sleep' </dev/null 2>/dev/null
-    rt update --pids-limit 60 t
+    rt exec many killall -9 sleep </dev/null 2>/dev/null
+    rt update --pids-limit 60 many
     forks 20
-    check "update: the limit is raised" "0 60" "$? $(rt exec t cat /proc/sys/kernel/threads-max </dev/null)"
-    rt update --pids-limit -1 t
-    check "update: no limit" "0 4096" "$? $(rt exec t cat /proc/sys/kernel/threads-max </dev/null)"
+    check "update: the limit is raised" "0 60" "$? $(threads_max)"
+    rt update --pids-limit -1 many
+    check "update: no limit" "0 4096" "$? $(threads_max)"
+    rt delete --force many
     echo '{"memory": {"limit": 314572800}, "cpu": {"shares": 512}}' | rt update --resources - t
     check "update --resources -" "0 314572800" \
         "$? $(rt events --stats t | python3 -c 'import json,sys; print(json.load(sys.stdin)["data"]["memory"]["usage"]["limit"])')"
