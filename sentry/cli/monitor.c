@@ -278,6 +278,7 @@ static void finish(struct run *r)
     res->started = r->started;
     res->last = r->last;
     res->memory_kind = r->cg.memory;
+    res->cpu_kind = r->cg.cpu;
 }
 
 /* -- the run ----------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ struct monitor_result {
     char text[512];  /* one sentence, also for success */
     bool created, started;
     uint64_t begin_ns, start_ns, end_ns, memory_peak;
-    enum cgroup_kind memory_kind;
+    enum cgroup_kind memory_kind, cpu_kind;
     struct boot_message last; /* counts of the sentry; zero when it could not say */
 };
 

@@ -235,8 +235,9 @@ static json_t *report_json(const struct report *r, const struct boot *b)
     (void)json_object_set_new(o, "stdout", output_json(b, 0));
     (void)json_object_set_new(o, "stderr", output_json(b, 1));
     (void)json_object_set_new(o, "enforced_by",
-                              json_pack("{s:s, s:s, s:s}", "memory", r->memory_enforcer, "cpu",
-                                        "sentry", "wall", "monitor"));
+                              json_pack("{s:s, s:s, s:s, s:s*}", "memory", r->memory_enforcer,
+                                        "cpu", "sentry", "wall", "monitor", "cpus",
+                                        r->cpus_enforcer));
     return o;
 }
 

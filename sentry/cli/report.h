@@ -17,6 +17,7 @@ struct report {
     double wall_ms, startup_ms;
     uint64_t cpu_ns, cpu_system_ns, memory_peak, disk_peak, syscalls;
     const char *memory_metric, *memory_enforcer;
+    const char *cpus_enforcer; /* NULL: no share of the CPUs was asked for */
     uint32_t pids_peak;
     const uint32_t *unsupported; /* 512 counts by number, or NULL */
 };

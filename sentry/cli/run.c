@@ -24,6 +24,7 @@ static int write_report(const struct boot *b, const struct monitor_result *res)
 {
     static const char *const metrics[] = {"sentry.committed", "cgroup1.max_usage", "cgroup2.peak"};
     static const char *const enforcers[] = {"sentry", "cgroup1", "cgroup2"};
+    static const char *const shares[] = {"none", "cgroup1", "cgroup2"};
     struct error err;
     struct report rep = {
         .verdict = res->verdict,
@@ -37,6 +38,7 @@ static int write_report(const struct boot *b, const struct monitor_result *res)
         .memory_peak = res->memory_peak,
         .memory_metric = metrics[res->memory_kind],
         .memory_enforcer = enforcers[res->memory_kind],
+        .cpus_enforcer = b->limits.cpus_milli != 0 ? shares[res->cpu_kind] : NULL,
         .pids_peak = res->last.pids_peak,
         .disk_peak = res->last.disk_peak,
         .syscalls = res->last.syscalls,

@@ -104,6 +104,9 @@ cgroup*) run_all "v${auto#cgroup}" ;;
 *) echo "     no memory cgroup here" ;;
 esac
 run_all none
+share() { timeout 60 "$sentry" run --report "$work/report" "$@" "$bb" -- true >/dev/null 2>&1; field enforced_by.cpus; }
+check "a CPU share without a cgroup" none "$(share --cpus 0.5 --cgroup none)"
+check "a CPU share is named as memory is" "${auto/sentry/none}" "$(share --cpus 0.5)"
 
 says "too little, said at once" 125 "--memory: at least [0-9]+M" run --memory 1M "$bb" -- true
 says "a cgroup that is not there" 125 "--cgroup: .*(v1|v2)" \
