@@ -228,6 +228,21 @@ int64_t unotify_get_fp(struct plat_thread *th, void *buf, size_t cap);
 int unotify_set_fp(struct plat_thread *th, const void *buf, size_t len);
 void unotify_resume(struct plat_thread *th);
 
+/* -- objects.c --------------------------------------------------------------------------------- */
+
+struct plat_as *as_make(struct plat *p) MUST_CHECK;
+void as_free(struct plat_as *as);
+/* notif_id: a notification of the process that waits, which rules out a pid that was used again. */
+struct host_proc *proc_make(struct plat_as *as, pid_t tgid, uint64_t notif_id) MUST_CHECK;
+/* HOST_PARKED, in context. */
+struct plat_thread *thread_make(struct host_proc *proc, pid_t tid, uint32_t slot) MUST_CHECK;
+void thread_free(struct plat_thread *th);
+/* Ends the host process and frees its objects. */
+void proc_kill(struct host_proc *proc);
+/* That very slot / a free one: -ENOMEM, -EAGAIN. */
+int slot_take(struct plat_as *as, uint32_t slot) MUST_CHECK;
+int slot_alloc(struct plat_as *as, uint32_t *ret_slot) MUST_CHECK;
+
 /* -- process.c --------------------------------------------------------------------------------- */
 
 int unotify_as_new(struct plat *p, struct plat_as **ret_as);
@@ -243,19 +258,11 @@ struct plat_as *unotify_thread_as(struct plat_thread *th);
 void *unotify_thread_owner(struct plat_thread *th);
 uint64_t unotify_thread_cputime(struct plat_thread *th);
 uint64_t unotify_process_cputime(struct plat_thread *th);
-struct plat_as *as_make(struct plat *p) MUST_CHECK;
-void as_free(struct plat_as *as);
-struct host_proc *proc_make(struct plat_as *as, pid_t tgid, uint64_t notif_id) MUST_CHECK;
-struct plat_thread *thread_make(struct host_proc *proc, pid_t tid, uint32_t slot) MUST_CHECK;
-/* Ends the host process and frees its objects. */
-void proc_kill(struct host_proc *proc);
 /* A helper thread for an address space, cloned by the PARKED thread via. */
 int helper_make(struct plat_as *as, struct plat_thread *via) MUST_CHECK;
 /* A process for the child of a clone, with its one thread; NULL: the child was killed. */
 struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *c, uint32_t slot,
                                 uint64_t frame) MUST_CHECK;
-int slot_take(struct plat_as *as, uint32_t slot) MUST_CHECK;
-int slot_alloc(struct plat_as *as, uint32_t *ret_slot) MUST_CHECK;
 
 /* -- spare.c ----------------------------------------------------------------------------------- */
 

@@ -2,12 +2,19 @@
  * futex.c: futex(2) and robust lists (get_robust_list(2)).
  *
  * All operations of all guests come through here on one thread, so a compare and the queueing that
- * follows it are atomic with respect to every wake-up. FUTEX_WAKE_OP's update of the guest word is
- * not atomic against a guest thread that changes the word at the same instant without a system
- * call.
+ * follows it are atomic with respect to every wake-up.
+ *
+ * FUTEX_WAKE_OP reads the second word, and writes it some microseconds later: a guest thread that
+ * changes the word in between, without a system call, loses its change (private memory of a guest
+ * cannot be mapped here). Locks bear that. Who takes one compares and exchanges, and waits for the
+ * value it left: FUTEX_WAIT finds another one, says EAGAIN, and the loop goes round again. So does
+ * the condition variable of old C libraries, which the operation was made for and which alone use
+ * it. A counter that is only added to would not bear it. The same holds for the word of a robust
+ * mutex whose owner dies: FUTEX_WAITERS set at that instant is lost, and its setter does not sleep.
  *
  * A waiter is the restart object of its task: it is freed whatever way the call ends.
- * Priority inheritance is refused with ENOSYS, as by a kernel without it.
+ * Priority inheritance is refused with ENOSYS, as by a kernel without it: the C library then refuses
+ * to make such a mutex (ENOTSUP), before anybody relies on it.
  */
 #include "abi/futex.h"
 
