@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <seccomp.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -27,6 +26,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+
+#include "platform/confine/filter.h"
 
 #include "gofer/drop.h"
 #include "gofer/proto.h"
@@ -61,6 +62,21 @@ int confine_clone(int fd, bool recursive)
     return open_tree(found, "", recursive ? flags | AT_RECURSIVE : flags);
 }
 
+static bool tree_lock(int tree)
+{
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
+    return mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) == 0;
+}
+
+int confine_detach(int fd)
+{
+    const unsigned flags = AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+    auto_fd int tree = open_tree(fd, "", flags);
+    if (tree < 0)
+        tree = open_tree(fd, "", flags | AT_RECURSIVE);
+    return tree >= 0 && tree_lock(tree) ? take_fd(tree) : -1;
+}
+
 /*
  * Replaces the directory behind fd by a read-only mount of it that nobody else sees. Without what
  * is mounted inside, unless the kernel insists on keeping that together; then the server refuses to
@@ -71,10 +87,7 @@ static bool root_remount(int fd)
     auto_fd int tree = confine_clone(fd, false);
     if (tree < 0)
         tree = confine_clone(fd, true);
-    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
-    return tree >= 0 &&
-           mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) == 0 &&
-           dup3(tree, fd, O_CLOEXEC) == fd;
+    return tree >= 0 && tree_lock(tree) && dup3(tree, fd, O_CLOEXEC) == fd;
 }
 
 /*
@@ -83,6 +96,11 @@ static bool root_remount(int fd)
  */
 static void root_switch(struct confinement *c, int fd)
 {
+    if (c->detached) {
+        c->chrooted = fchdir(fd) == 0 && chroot(".") == 0 && chdir("/") == 0;
+        c->root_gone = c->chrooted;
+        return;
+    }
     if (c->read_only && move_mount(fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0 &&
         fchdir(fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0)
         c->root_gone = umount2(".", MNT_DETACH) == 0;
@@ -93,7 +111,9 @@ static void root_switch(struct confinement *c, int fd)
 
 static void enter_mounts(struct confinement *c, const int *root_fds, uint32_t nroots)
 {
-    if (c->namespaces && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0) {
+    if (c->detached) {
+        c->read_only = true;
+    } else if (c->namespaces && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0) {
         c->read_only = true;
         for (uint32_t r = 0; r < nroots; r++) {
             if (!root_remount(root_fds[r]))
@@ -135,21 +155,6 @@ int confine_check_keeper(struct confinement *c, struct error *err)
     return 0;
 }
 
-static int enter_filter(struct error *err)
-{
-    static const int calls[] = {/* requests and replies */
-                                SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(close),
-                                /* the trees */
-                                SCMP_SYS(openat2), SCMP_SYS(statx), SCMP_SYS(readlinkat),
-                                SCMP_SYS(getdents64), SCMP_SYS(lseek), SCMP_SYS(fstatfs),
-                                SCMP_SYS(fchdir), SCMP_SYS(lgetxattr), SCMP_SYS(llistxattr),
-                                /* memory (mmap: see drop_syscalls), time for the log, the end */
-                                SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap),
-                                SCMP_SYS(madvise), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
-                                SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group)};
-    return drop_syscalls(calls, ARRAY_LEN(calls), NULL, 0, err);
-}
-
 int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, int sock,
                   struct error *err)
 {
@@ -168,5 +173,5 @@ int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, i
     for (uint32_t r = 0; r < nroots; r++)
         paths[r] = (struct drop_path){.fd = root_fds[r], .directory = true};
     c->landlock = drop_paths(paths, nroots);
-    return enter_filter(err);
+    return drop_syscalls(&confine_filter_gofer, err);
 }

@@ -13,21 +13,34 @@ struct error;
 struct confinement {
     bool userns;     /* own user namespace, with the ids of the caller's mapped */
     bool single_id;  /* that has one user and one group only: the caller's, as 0 */
-    bool namespaces; /* own mount, pid, network, IPC and UTS namespaces */
+    bool namespaces; /* mount, pid, network, IPC and UTS namespaces that are not the caller's */
+    bool detached;   /* mounts are made already, and the mount namespace holds none of the host's */
     bool read_only;  /* every root is a private, read-only, nodev, nosuid mount */
     bool root_gone;  /* the root directory is the image, the host's mounts are detached */
     bool chrooted;   /* the root directory is the image */
     bool reads_all;  /* kept CAP_DAC_READ_SEARCH */
     int landlock;    /* ABI version in force, 0: none */
     uint32_t id;     /* the user that keeper and server become where they are root */
+    int proc_fd;     /* the host's /proc until confine_enter; -1: none */
     int parent_pipe; /* readable end-of-file when the keeper is gone; -1: no keeper */
 };
 
+/* The namespaces of the sentry, for a server that may share them. */
+struct confine_join {
+    int pidfd;        /* of the sentry; owned */
+    int settled;      /* pipe that closes when its namespaces are made and empty; owned */
+    const int *roots; /* directories that become private read-only mounts, attached nowhere; the */
+    uint32_t nroots;  /* mount namespace is then shared too */
+};
+
 /*
- * Arranges to die with the parent and creates the serving process. Returns in that one; the other
- * waits for it and exits with its status (128 + N for a signal).
+ * Arranges to die with the parent and creates the serving process. With `join` (or NULL) it shares
+ * the sentry's namespaces, where setns(2) allows it (CAP_SYS_ADMIN over them and over one's own
+ * user namespace: root), instead of making network, ipc, uts and mount namespaces. Returns in that
+ * one; the other waits for it and exits with its status (128 + N for a signal).
  */
-MUST_CHECK int confine_split(struct confinement *c, struct error *err);
+MUST_CHECK int confine_split(struct confinement *c, const struct confine_join *join,
+                             struct error *err);
 
 /* Confines the calling process. root_fds are replaced in place by their read-only mounts; every
  * descriptor but these, sock and standard error is closed. */
@@ -46,6 +59,9 @@ MUST_CHECK int confine_volumes(struct confinement *c, const struct volume_source
 
 /* For confine_volumes.c: that the keeper, with whom this process dies, still lives. */
 MUST_CHECK int confine_check_keeper(struct confinement *c, struct error *err);
+/* For split.c: a read-only, nodev, nosuid mount of the directory behind fd, attached nowhere. -1:
+ * cannot be had. */
+int confine_detach(int fd);
 /* A private copy of the mount of a file or directory behind fd, found again by its path in this
  * mount namespace; recursive: with what is mounted below. -1: cannot be had. */
 int confine_clone(int fd, bool recursive);

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -22,16 +21,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "platform/confine/filter.h"
+
 #include "gofer/confine.h"
 #include "gofer/drop.h"
 #include "gofer/volume.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
-
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452
-#endif
 
 enum {
     CAPS_READ = 1 << CAP_DAC_READ_SEARCH,
@@ -145,33 +142,6 @@ static int enter_files(struct confinement *c, const struct volume_source *roots,
                : 0;
 }
 
-static int enter_filter(bool writable, struct error *err)
-{
-    static const int calls[] = {/* requests and replies */
-                                SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(close),
-                                /* the trees */
-                                SCMP_SYS(openat2), SCMP_SYS(statx), SCMP_SYS(readlinkat),
-                                SCMP_SYS(getdents64), SCMP_SYS(lseek), SCMP_SYS(fstatfs),
-                                SCMP_SYS(fchdir), SCMP_SYS(lgetxattr), SCMP_SYS(llistxattr),
-                                /* memory (mmap: see drop_syscalls), time for the log, the end */
-                                SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap),
-                                SCMP_SYS(madvise), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
-                                SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group),
-                                /* changes: from here on only where something is writable */
-                                SCMP_SYS(mkdirat), SCMP_SYS(unlinkat), SCMP_SYS(renameat2),
-                                SCMP_SYS(symlinkat), SCMP_SYS(fchmod), SYS_fchmodat2,
-                                SCMP_SYS(fchownat), SCMP_SYS(utimensat), SCMP_SYS(fsync),
-                                SCMP_SYS(lsetxattr), SCMP_SYS(lremovexattr)};
-    static const size_t changes = 11;
-    static const struct drop_rule rules[] = {
-        {SCMP_SYS(mknodat), 2, S_IFMT, S_IFIFO},
-        {SCMP_SYS(mknodat), 2, S_IFMT, S_IFSOCK},
-        {SCMP_SYS(linkat), 4, UINT64_MAX, 0},
-    };
-    return drop_syscalls(calls, ARRAY_LEN(calls) - (writable ? 0 : changes), rules,
-                         writable ? ARRAY_LEN(rules) : 0, err);
-}
-
 int confine_volumes(struct confinement *c, const struct volume_source *roots, uint32_t nroots,
                     int sock, uint32_t max_files, int *ret_top, struct error *err)
 {
@@ -197,5 +167,6 @@ int confine_volumes(struct confinement *c, const struct volume_source *roots, ui
         paths[r] = (struct drop_path){roots[r].fd, is_directory(roots[r].fd), roots[r].writable};
     c->landlock = drop_paths(paths, nroots);
     *ret_top = top;
-    return enter_filter(writable, err);
+    return drop_syscalls(writable ? &confine_filter_volumes_write : &confine_filter_volumes_read,
+                         err);
 }

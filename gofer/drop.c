@@ -7,18 +7,17 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <linux/capability.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "platform/confine/filter.h"
 #include "platform/confine/landlock.h"
 
 #include "gofer/proto.h"
@@ -119,46 +118,9 @@ int drop_process(struct error *err)
     return 0;
 }
 
-/* Sanitizers make calls of their own, in threads of their own. */
-static int add_sanitizer_calls(scmp_filter_ctx f)
+int drop_syscalls(const struct confine_filter *filter, struct error *err)
 {
-    static const int calls[] = {SCMP_SYS(mprotect),    SCMP_SYS(sigaltstack), SCMP_SYS(futex),
-                                SCMP_SYS(sched_yield), SCMP_SYS(getpid),      SCMP_SYS(gettid),
-                                SCMP_SYS(tgkill),      SCMP_SYS(prctl),       SCMP_SYS(mmap),
-                                SCMP_SYS(clone),       SCMP_SYS(ptrace),      SCMP_SYS(wait4),
-                                SCMP_SYS(readlink),    SCMP_SYS(getrlimit),   SCMP_SYS(prlimit64)};
-    int rc = 0;
-    for (size_t i = 0; SENTRY_SANITIZED && rc == 0 && i < ARRAY_LEN(calls); i++)
-        rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, calls[i], 0);
-    return rc;
-}
-
-int drop_syscalls(const int *calls, size_t n, const struct drop_rule *rules, size_t nrules,
-                  struct error *err)
-{
-    scmp_filter_ctx f = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    if (!f)
-        return error_set(err, ENOMEM, "no memory for the syscall filter");
-    int rc = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, calls[i], 0);
-    for (size_t i = 0; rc == 0 && i < nrules; i++)
-        rc = seccomp_rule_add(
-            f, SCMP_ACT_ALLOW, rules[i].call, 1,
-            SCMP_CMP64(rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask, rules[i].value));
-    if (rc == 0)
-        rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
-                              SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO, 0));
-    /* Anonymous private memory for malloc: nothing executable, no file. */
-    if (rc == 0 && !SENTRY_SANITIZED)
-        rc = seccomp_rule_add(
-            f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-            SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE, MAP_ANONYMOUS | MAP_PRIVATE));
-    if (rc == 0)
-        rc = add_sanitizer_calls(f);
-    if (rc == 0)
-        rc = seccomp_load(f);
-    seccomp_release(f);
+    int rc = confine_filter_enter(filter);
     return rc < 0 ? error_errno(err, -rc, "install the syscall filter") : 0;
 }
 

@@ -23,16 +23,9 @@ uint64_t drop_privilege(uint32_t id, uint64_t keep);
  */
 MUST_CHECK int drop_process(struct error *err);
 
-/* A call that is allowed where (argument & mask) == value. */
-struct drop_rule {
-    int call;
-    unsigned argument;
-    uint64_t mask, value;
-};
-/* Allows these calls in any form, those as their rules say, and write to standard error. Everything
- * else kills. */
-MUST_CHECK int drop_syscalls(const int *calls, size_t n, const struct drop_rule *rules,
-                             size_t nrules, struct error *err);
+/* Enters one of the filters of platform/confine/filter.h. */
+struct confine_filter;
+MUST_CHECK int drop_syscalls(const struct confine_filter *filter, struct error *err);
 
 /* Landlock: only these files and the trees below these directories. */
 struct drop_path {

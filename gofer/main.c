@@ -12,12 +12,16 @@
  * of the descriptors 5.., directories or files: r may be read, w also written; R and W with what
  * the host has mounted below. Descriptor 3 is not used then.
  *
+ * With --join FD it shares the empty namespaces of the process whose pidfd that is, if it may, once
+ * the pipe FD + 1 has closed; otherwise, and without the option, it makes its own.
+ *
  * It confines itself (split.c, confine.c, confine_volumes.c), then answers requests until the
  * sentry hangs up. No path is ever given to it. Exit status: 0 the sentry hung up, 1 it could not
  * start or serve, 2 bad arguments, 3 the sentry broke the protocol; 128 + N if signal N ended it.
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +55,7 @@ struct options {
     uint32_t nroots;
     int fds[GOFER_ROOTS_MAX];
     bool volumes;
+    int join; /* 0: not given */
     struct volume_source sources[GOFER_ROOTS_MAX];
 };
 
@@ -74,13 +79,16 @@ static int options_read(int argc, char **argv, struct options *o, struct error *
     static const struct option known[] = {{"roots", required_argument, NULL, 'r'},
                                           {"log", required_argument, NULL, 'l'},
                                           {"volumes", required_argument, NULL, 'v'},
+                                          {"join", required_argument, NULL, 'j'},
                                           {0}};
-    uint64_t n = 1;
+    uint64_t n = 1, join = 0;
     int opt;
     opterr = 0;
     while ((opt = getopt_long(argc, argv, "", known, NULL)) != -1) {
         int rc = -EINVAL;
-        if (opt == 'r')
+        if (opt == 'j')
+            rc = parse_u64(optarg, FD_VOLUMES, INT_MAX - 1, &join, err);
+        else if (opt == 'r')
             rc = parse_u64(optarg, 1, GOFER_ROOTS_MAX, &n, err);
         else if (opt == 'l')
             rc = log_parse_spec(optarg, err);
@@ -88,8 +96,10 @@ static int options_read(int argc, char **argv, struct options *o, struct error *
             rc = volumes_read(optarg, o);
         if (rc < 0)
             return error_set(err, EINVAL,
-                             "usage: sentry-gofer [--roots N | --volumes SPEC] [--log SPEC]");
+                             "usage: sentry-gofer [--roots N | --volumes SPEC] "
+                             "[--join FD] [--log SPEC]");
     }
+    o->join = (int)join;
     if (o->volumes)
         return 0;
     o->nroots = (uint32_t)n;
@@ -188,7 +198,9 @@ int main(int argc, char **argv)
     if (getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
         hash_set_seed(seed);
     struct gofer_port port = {.sock = FD_SOCK, .spins = gofer_spins()};
-    if (confine_split(&c, &err) < 0)
+    struct confine_join join = {.pidfd = o.join, .settled = o.join + 1, .roots = o.fds};
+    join.nroots = o.volumes ? 0 : o.nroots;
+    if (confine_split(&c, o.join > 0 ? &join : NULL, &err) < 0)
         return fail(&err, EXIT_SETUP);
     _exit(o.volumes ? serve_volumes(&o, &c, &port, &err) : serve_image(&o, &c, &port, &err));
 }

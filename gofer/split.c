@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,21 +19,27 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "platform/confine/filter.h"
+
 #include "gofer/confine.h"
 #include "gofer/drop.h"
+#include "gofer/proto.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "lib/idmap.h"
 
 enum {
-    NAMESPACES = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS,
+    EMPTY_NAMESPACES = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS,
 };
 
-static int proc_write(pid_t pid, const char *file, const char *text)
+/* Of the caller's user namespace, read while its /proc can be seen. */
+static char own_uids[IDMAP_TEXT], own_gids[IDMAP_TEXT];
+
+static int proc_write(int proc_fd, pid_t pid, const char *file, const char *text)
 {
     char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    (void)snprintf(path, sizeof(path), "%d/%s", (int)pid, file);
+    int fd = openat(proc_fd, path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     int rc = fd_write_full(fd, text, strlen(text));
@@ -43,46 +48,45 @@ static int proc_write(pid_t pid, const char *file, const char *text)
 }
 
 /* Every id that the caller's namespace has, mapped to itself; needs CAP_SETUID and CAP_SETGID. */
-static int map_all(pid_t pid, const char *file)
+static int map_all(int proc_fd, pid_t pid, const char *file)
 {
-    char own[IDMAP_TEXT], text[IDMAP_TEXT];
-    idmap_read(file, own);
+    char text[IDMAP_TEXT];
+    const char *own = strcmp(file, "uid_map") == 0 ? own_uids : own_gids;
     int r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
-    return r < 0 ? r : proc_write(pid, file, text);
+    return r < 0 ? r : proc_write(proc_fd, pid, file, text);
 }
 
 /* The caller's own id as 0, which is all that an ordinary user may do. */
-static int map_self(pid_t pid, const char *file, unsigned id)
+static int map_self(int proc_fd, pid_t pid, const char *file, unsigned id)
 {
     char text[32];
     (void)snprintf(text, sizeof(text), "0 %u 1\n", id);
-    return proc_write(pid, file, text);
+    return proc_write(proc_fd, pid, file, text);
 }
 
-static int write_maps(pid_t pid, bool *ret_single)
+static int write_maps(int proc_fd, pid_t pid, bool *ret_single)
 {
     *ret_single = false;
-    if (map_all(pid, "uid_map") == 0)
-        return map_all(pid, "gid_map");
+    if (map_all(proc_fd, pid, "uid_map") == 0)
+        return map_all(proc_fd, pid, "gid_map");
     *ret_single = true;
-    int rc = proc_write(pid, "setgroups", "deny");
+    int rc = proc_write(proc_fd, pid, "setgroups", "deny");
     if (rc == 0)
-        rc = map_self(pid, "uid_map", geteuid());
+        rc = map_self(proc_fd, pid, "uid_map", geteuid());
     if (rc == 0)
-        rc = map_self(pid, "gid_map", getegid());
+        rc = map_self(proc_fd, pid, "gid_map", getegid());
     return rc;
 }
 
 /* Waits for the server; knows three calls. */
 static NORETURN void keep(pid_t server, int pipe_fd, pid_t monitor, uint32_t id)
 {
-    static const int calls[] = {SCMP_SYS(wait4), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn)};
     struct error err;
     int status = 0;
     drop_files(&pipe_fd, 1);
     uint64_t caps = drop_privilege(id, 0);
     if (drop_process(&err) < 0 || caps || getppid() != monitor ||
-        drop_syscalls(calls, ARRAY_LEN(calls), NULL, 0, &err) < 0)
+        drop_syscalls(&confine_filter_keeper, &err) < 0)
         _exit(1);
     while (waitpid(server, &status, 0) < 0) {
         if (errno != EINTR)
@@ -122,7 +126,8 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
     }
     fd_close(ends[0]);
     bool single = false;
-    bool good = pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps((pid_t)pid, &single) == 0);
+    bool good =
+        pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps(c->proc_fd, (pid_t)pid, &single) == 0);
     if (good && fd_write_full(ends[1], single ? "1" : "a", 1) == 0)
         keep((pid_t)pid, ends[1], monitor, c->id);
     fd_close(ends[1]);
@@ -131,7 +136,37 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
     return 0;
 }
 
-int confine_split(struct confinement *c, struct error *err)
+static bool sentry_settled(int settled)
+{
+    char byte;
+    ssize_t n;
+    do {
+        n = read(settled, &byte, 1);
+    } while (n < 0 && errno == EINTR);
+    return n == 0;
+}
+
+/* The mounts are made while the host's tree is still there, and put into place when it is not. */
+static bool join_namespaces(struct confinement *c, const struct confine_join *join)
+{
+    int trees[GOFER_ROOTS_MAX];
+    uint32_t n = 0;
+    if (!sentry_settled(join->settled))
+        return false;
+    while (n < join->nroots && (trees[n] = confine_detach(join->roots[n])) >= 0)
+        n++;
+    bool detached = n > 0 && n == join->nroots;
+    bool joined = setns(join->pidfd, EMPTY_NAMESPACES | (detached ? CLONE_NEWNS : 0)) == 0;
+    c->detached = joined && detached;
+    for (uint32_t i = 0; i < n; i++) {
+        if (c->detached && dup3(trees[i], join->roots[i], O_CLOEXEC) < 0)
+            _exit(1);
+        fd_close(trees[i]);
+    }
+    return joined;
+}
+
+int confine_split(struct confinement *c, const struct confine_join *join, struct error *err)
 {
     pid_t monitor = getppid();
     *c = (struct confinement){.parent_pipe = -1, .id = drop_id()};
@@ -139,7 +174,19 @@ int confine_split(struct confinement *c, struct error *err)
         return error_errno(err, errno, "die with the parent");
     if (getppid() != monitor)
         return error_set(err, ESRCH, "the parent has gone");
-    if (split_with(NAMESPACES | CLONE_NEWUSER, c, monitor) == 0)
-        (void)split_with(NAMESPACES, c, monitor);
+    idmap_read("uid_map", own_uids);
+    idmap_read("gid_map", own_gids);
+    c->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool joined = join != NULL && join_namespaces(c, join);
+    if (join != NULL) {
+        fd_close(join->pidfd);
+        fd_close(join->settled);
+    }
+    unsigned long namespaces =
+        CLONE_NEWPID | (c->detached ? 0 : CLONE_NEWNS) | (joined ? 0 : EMPTY_NAMESPACES);
+    if (split_with(namespaces | CLONE_NEWUSER, c, monitor) == 0)
+        (void)split_with(namespaces, c, monitor);
+    fd_close(c->proc_fd);
+    c->proc_fd = -1;
     return 0;
 }

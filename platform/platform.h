@@ -62,15 +62,11 @@ struct plat_config {
     uint32_t max_threads;     /* upper bound of live guest threads */
     int64_t monotonic_offset; /* ns to add to the host's CLOCK_MONOTONIC / BOOTTIME in the guest
                                  (the time namespace), usually minus the time at start */
-    int proc_fd;              /* >= 0: the caller's root is an empty read-only directory already,
-                                 which guests inherit; this is the host's /proc, O_PATH, borrowed for
-                                 the start. -1: guests get an empty root of their own */
-    void (*meanwhile)(void *arg); /* may be NULL; called once while the host makes the first
-                                     process of the guests: work that need not wait for it */
-    void *meanwhile_arg;
-    bool private_net; /* the caller's network namespace is empty and belongs to this sandbox
-                         alone: the guests live in it, without any right over it, and the
-                         most expensive namespace is made once */
+    int proc_fd;              /* >= 0: the caller's mount, network, ipc, uts and cgroup namespaces
+                                 belong to this sandbox alone and hold nothing, its root is an empty
+                                 read-only directory: guests live in them, without any right over
+                                 them, and they are made once. This is the host's /proc, O_PATH,
+                                 borrowed for the start. -1: guests get all their own */
 };
 
 /* Fixed ranges of every guest address space that belong to the platform or the host. */

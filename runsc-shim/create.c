@@ -90,11 +90,10 @@ static void tell(struct monitor_side *m, uint32_t kind, const char *text)
     (void)close(m->said);
 }
 
-static int monitor_made(void *ctx, pid_t sentry, pid_t gofer, struct error *err)
+static int monitor_made(void *ctx, const struct sandbox *sb, struct error *err)
 {
-    (void)gofer;
     (void)err;
-    ((struct monitor_side *)ctx)->sentry = sentry;
+    ((struct monitor_side *)ctx)->sentry = sb->sentry;
     return 0;
 }
 

@@ -13,13 +13,12 @@
 #include <unistd.h>
 
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "platform/confine/filter.h"
 #include "platform/confine/landlock.h"
 
 #include "lib/error.h"
@@ -68,17 +67,15 @@ int confine_no_capabilities(struct error *err)
     return 0;
 }
 
-int confine_sentry(const struct confine_filter *f, struct error *err)
+int confine_sentry(struct error *err)
 {
     struct rlimit none = {0};
-    struct sock_fprog program = {.len = f->len, .filter = f->code};
     int r = confine_no_capabilities(err);
     if (r < 0)
         return r;
     if (setrlimit(RLIMIT_CORE, &none) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return error_errno(err, errno, "giving up privileges");
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
-        return error_errno(err, errno, "installing the syscall filter");
-    return 0;
+    r = confine_filter_enter(&confine_filter_sentry);
+    return r < 0 ? error_errno(err, -r, "installing the syscall filter") : 0;
 }

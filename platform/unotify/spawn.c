@@ -1,10 +1,10 @@
 /*
- * How this works: the sentry clones a process into all new namespaces at once: pid 1 of the guests,
- * which is the zygote. It maps its one uid and gid, sets the clocks of the time namespace (for its
- * children), has an empty read-only root (the sentry's, or one that it makes), drops every
- * capability and executes the embedded ELF file (platform/stub/guest/zygote.c) from a memfd. That
- * tells its memory map over a socket, sets the filter, and parks; its listener is fetched with
- * pidfd_getfd.
+ * How this works: the sentry clones a process into new user and pid namespaces, and into new ones
+ * of the other kinds where its own are not the sandbox's alone: pid 1 of the guests, which is the
+ * zygote. It maps its one uid and gid, sets the clocks of the time namespace (for its children),
+ * has an empty read-only root (the sentry's, or one that it makes), drops every capability and
+ * executes the embedded ELF file (platform/stub/guest/zygote.c) from a memfd. That tells its memory
+ * map over a socket, sets the filter, and parks; its listener is fetched with pidfd_getfd.
  *
  *      sentry --clone(NEW*)--> zygote
  *        |  <-- memory map, or an error --'
@@ -195,9 +195,10 @@ static NORETURN void init_main(const struct spawn *s)
     init_ids(s, procfd);
     init_oom(procfd);
     init_time(s, procfd);
-    (void)!sethostname("sandbox", 7);
-    if (s->cfg->proc_fd < 0)
+    if (s->cfg->proc_fd < 0) {
+        (void)!sethostname("sandbox", 7);
         init_root(s);
+    }
     init_privileges(s);
     init_exec(s, procfd);
 }
@@ -239,9 +240,10 @@ static int spawn_prepare(struct spawn *s, struct error *err)
 
 static int init_clone(const struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
-    const unsigned long flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC |
-                                CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_PIDFD | SIGCHLD |
-                                (s->cfg->private_net ? 0 : CLONE_NEWNET);
+    const unsigned long others =
+        CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    const unsigned long flags =
+        CLONE_NEWUSER | CLONE_NEWPID | (s->cfg->proc_fd < 0 ? others : 0) | CLONE_PIDFD | SIGCHLD;
     long pid = syscall(SYS_clone, flags, 0, &boot->init_pidfd, 0, 0);
 
     if (pid < 0)
@@ -316,8 +318,6 @@ static int spawn_run(struct spawn *s, struct zygote_boot *boot, struct error *er
     if (ret)
         return ret;
     close(take_fd(s->sock[1]));
-    if (s->cfg->meanwhile)
-        s->cfg->meanwhile(s->cfg->meanwhile_arg);
     ret = boot_message(s, boot, err);
     if (!ret)
         ret = listener_fetch(s, boot, err);

@@ -151,7 +151,8 @@ struct boot {
     bool
         oci;       /* signals reach the first process as a container's: what it does not handle is
                       ignored, but SIGKILL and SIGSTOP from outside. Too many tasks: EAGAIN, no verdict */
-    int listen_fd; /* bound and listening control socket (control_listen), -1: none; the sentry's */
+    int listen_fd; /* bound and listening control socket (control_listen), the sentry's; -1: none,
+                      or it comes with BOOT_LISTEN */
     /* Descriptors of the caller that the first process gets as 3, 4 ...; owned. */
     int preserved[BOOT_MAX_PRESERVED];
     size_t npreserved;
@@ -226,5 +227,12 @@ struct boot_shared {
     struct usage usage;
 };
 
-/* The sentry process: never returns. The sockets are its ends; -1: no such server. */
-NORETURN void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock);
+/* What the monitor says to the sentry on that socket, besides a terminal's new size: that the run
+ * has to end, and with a descriptor boot.listen_fd. */
+#define BOOT_END    "end"
+#define BOOT_LISTEN "l"
+
+/* The sentry process: never returns. Its root is empty; proc_fd is the host's /proc. The sockets
+ * are its ends; -1: no such server. */
+NORETURN void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock,
+                          int volume_sock);

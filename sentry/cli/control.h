@@ -174,13 +174,16 @@ struct tty_master;
 struct user_ids;
 
 struct control_server {
-    const struct boot *boot;    /* its listen_fd is the server's from here on */
+    const struct boot *boot;
     const struct user_ids *ids; /* of the first process */
     struct tty_master *console; /* of the first process, or NULL */
     bool (*start)(void);        /* CONTROL_START; false: not held */
 };
-/* Nothing is done without a listen_fd. cfg is copied, what it points to lives on. */
-int control_server_begin(const struct control_server *cfg, struct error *err) MUST_CHECK;
+/* cfg is copied, what it points to lives on. */
+void control_server_begin(const struct control_server *cfg);
+/* Serves who connects to fd, a listening socket, the server's from here on. 0 or -errno: EBUSY
+ * after the first. */
+int control_server_listen(int fd) MUST_CHECK;
 void control_server_console_gone(void);
 /* Init has ended, and with it all others: tells everybody who waits. */
 void control_server_end(void);

@@ -29,6 +29,7 @@
 
 struct control_server control_config;
 static struct host_watch listener;
+static bool listening;
 struct list_head control_conns = {&control_conns, &control_conns};
 static unsigned nopen;
 
@@ -380,14 +381,19 @@ static void listener_ready(struct host_watch *w, uint32_t events)
     listen_again();
 }
 
-int control_server_begin(const struct control_server *cfg, struct error *err)
+void control_server_begin(const struct control_server *cfg)
 {
     control_config = *cfg;
-    if (cfg->boot->listen_fd < 0)
-        return 0;
-    int r = host_watch_init(&listener, cfg->boot->listen_fd, listener_ready);
-    if (r < 0)
-        return error_errno(err, -r, "the control socket");
+}
+
+int control_server_listen(int fd)
+{
+    int r = listening ? -EBUSY : host_watch_init(&listener, fd, listener_ready);
+    if (r < 0) {
+        fd_close(fd);
+        return r;
+    }
+    listening = true;
     listen_again();
     return 0;
 }
@@ -409,4 +415,7 @@ void control_server_end(void)
             host_close(c->watch.fd);
         c->watch.fd = -1;
     }
+    if (listening)
+        host_close(listener.fd);
+    listening = false;
 }

@@ -26,7 +26,6 @@
 
 #include "lib/error.h"
 #include "sentry/cli/account.h"
-#include "sentry/cli/spawn.h"
 #include "sentry/cli/terminal.h"
 
 enum {
@@ -119,7 +118,7 @@ static bool receive(struct run *r)
 static void ask_to_end(struct run *r)
 {
     struct pollfd p = {.fd = r->sb.control, .events = POLLIN};
-    (void)send(r->sb.control, "end", 3, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)send(r->sb.control, BOOT_END, strlen(BOOT_END), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (poll(&p, 1, GRACE_MS) > 0)
         (void)receive(r);
 }
@@ -350,7 +349,7 @@ static int start(struct run *r, struct error *err)
     if (rc < 0)
         return rc;
     if (r->hooks->made != NULL)
-        rc = r->hooks->made(r->hooks->ctx, r->sb.sentry, r->sb.gofer, err);
+        rc = r->hooks->made(r->hooks->ctx, &r->sb, err);
     if (rc < 0)
         sandbox_end(&r->sb, &status);
     return rc;

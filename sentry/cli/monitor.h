@@ -10,6 +10,7 @@
 
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cgroup.h"
+#include "sentry/cli/spawn.h"
 #include "sentry/kernel/verdict.h"
 
 struct error;
@@ -18,7 +19,7 @@ struct error;
 struct monitor_hooks {
     void *ctx;
     /* The processes exist; nothing of the image has run. Negative: the run is given up with err. */
-    int (*made)(void *ctx, pid_t sentry, pid_t gofer, struct error *err);
+    int (*made)(void *ctx, const struct sandbox *sb, struct error *err);
     /* The first process is loaded: with wait_start it is held, else `started` follows at once. */
     void (*created)(void *ctx);
     void (*started)(void *ctx);

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sys/socket.h>
+
 #include "lib/error.h"
+#include "lib/fdio.h"
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cli.h"
@@ -58,12 +61,29 @@ struct run {
     pid_t sentry;
 };
 
-static int run_made(void *ctx, pid_t sentry, pid_t gofer, struct error *err)
+/* Without --name nobody asked for an entry: then it is a matter for the log only, and is made while
+ * the sandbox starts. */
+static void entry_late(struct run *r, int control)
+{
+    struct error err;
+    error_init(&err);
+    if (entry_begin(&r->entry, r->b, &err) < 0) {
+        LOG_I(CH_CLI, "no entry in the state directory: %s", err.text);
+        return;
+    }
+    if (fd_send(control, BOOT_LISTEN, 1, &r->b->listen_fd, 1, MSG_NOSIGNAL) != 1)
+        LOG_I(CH_CLI, "no control socket: the sentry has ended");
+    fd_close(r->b->listen_fd);
+    r->b->listen_fd = -1;
+}
+
+static int run_made(void *ctx, const struct sandbox *sb, struct error *err)
 {
     struct run *r = ctx;
-    (void)gofer;
     (void)err;
-    r->sentry = sentry;
+    r->sentry = sb->sentry;
+    if (r->b->name == NULL)
+        entry_late(r, sb->control);
     return 0;
 }
 
@@ -79,19 +99,6 @@ static void run_ending(void *ctx)
     entry_end(&r->entry);
 }
 
-/* Without --name nobody asked for an entry: then it is a matter for the log only. */
-static int begin_entry(struct run *r, struct error *err)
-{
-    struct error e;
-    error_init(&e);
-    if (entry_begin(&r->entry, r->b, &e) == 0)
-        return 0;
-    if (r->b->name != NULL)
-        return error_set(err, e.code, "--name: %s", e.text);
-    LOG_I(CH_CLI, "no entry in the state directory: %s", e.text);
-    return 0;
-}
-
 static int run_boot(struct boot *b)
 {
     struct monitor_result res;
@@ -101,8 +108,8 @@ static int run_boot(struct boot *b)
         .ctx = &r, .made = run_made, .started = run_started, .ending = run_ending};
 
     error_init(&err);
-    if (begin_entry(&r, &err) < 0) {
-        (void)fprintf(stderr, "sentry: %s\n", err.text);
+    if (b->name != NULL && entry_begin(&r.entry, b, &err) < 0) {
+        (void)fprintf(stderr, "sentry: --name: %s\n", err.text);
         return EXIT_START;
     }
     monitor_run(b, &hooks, &res);

@@ -1,8 +1,7 @@
 /*
- * sentry_main.c: the sentry process, from its namespaces to the last message.
+ * sentry_main.c: the sentry process, from its empty namespaces to the last message.
  *
- *   1. an empty root; platform: namespaces of the guests, zygote, listener (everything that needs
- *      privileges)
+ *   1. platform: namespaces of the guests, zygote, listener (everything that needs privileges)
  *   2. the rest of the confinement: no capability, seccomp
  *   3. kernel: mounts over the gofer, the first process
  *   4. the worker loop, until the first process has ended
@@ -27,7 +26,9 @@
 #include "gofer/client.h"
 #include "gofer/volume_client.h"
 #include "lib/assert.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/fdio.h"
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/console.h"
@@ -129,16 +130,21 @@ static void prepare_outputs(const struct boot *b)
 static void control_ready(struct host_watch *w, uint32_t events)
 {
     struct terminal_size m;
+    size_t nfds = 0;
+    int fd = -1;
     (void)events;
-    ssize_t n = recv(w->fd, &m, sizeof(m), MSG_DONTWAIT);
+    int64_t n = fd_recv(w->fd, &m, sizeof(m), &fd, 1, &nfds, MSG_DONTWAIT);
     /* The monitor has gone, and there was no signal to say so. */
     if (n == 0)
         _exit(EXIT_START);
-    if (n == 3)
+    if (n == (ssize_t)strlen(BOOT_END))
         kernel_end(VERDICT_WALL_LIMIT);
+    else if (n == (ssize_t)strlen(BOOT_LISTEN) && nfds == 1)
+        (void)!control_server_listen(take_fd(fd));
     else if (n == (ssize_t)sizeof(m) && console.master != NULL)
         tty_console_resize(console.master, m.rows, m.cols);
-    if (n > 0 || (n < 0 && errno == EAGAIN))
+    fd_close(fd);
+    if (n > 0 || n == -EAGAIN)
         (void)host_watch_arm(w, LX_POLLIN);
 }
 
@@ -262,8 +268,12 @@ static void serve_control(const struct boot *b)
         .boot = b, .ids = &init_ids, .console = console.master, .start = release_program};
     struct error err;
     error_init(&err);
-    if (control_server_begin(&config, &err) < 0)
+    control_server_begin(&config);
+    int r = b->listen_fd >= 0 ? control_server_listen(b->listen_fd) : 0;
+    if (r < 0) {
+        (void)error_errno(&err, -r, "the control socket");
         fail(EXIT_START, &err);
+    }
 }
 
 static void setup_log(const struct boot *b)
@@ -276,51 +286,25 @@ static void setup_log(const struct boot *b)
         host_strace_set_fd(b->strace_fd >= 0 ? b->strace_fd : fd);
 }
 
-/* The sentry's own filter, built while the host makes the guests' first process. */
-struct filter_build {
-    struct confine_filter filter;
-    struct error err;
-    int r;
-};
-
-static void build_filter(void *arg)
-{
-    struct filter_build *f = arg;
-    f->r = confine_filter_build(&f->filter, &f->err);
-}
-
 /* Everything that needs a privilege; when it returns there is none left. */
-static void start_platform(const struct boot *b, uint64_t now, struct plat **ret_plat)
+static void start_platform(const struct boot *b, int proc_fd, uint64_t now, struct plat **ret_plat)
 {
     struct error err;
-    struct filter_build build = {0};
     struct plat_config cfg = {
         .max_threads = (uint32_t)max_tasks(b) + THREAD_MARGIN,
         .monotonic_offset = -(int64_t)now,
-        .private_net = true,
-        .proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC),
-        .meanwhile = build_filter,
-        .meanwhile_arg = &build,
+        .proc_fd = proc_fd,
     };
     error_init(&err);
-    error_init(&build.err);
-    if (cfg.proc_fd < 0) {
-        (void)error_errno(&err, errno, "/proc");
+    if (confine_landlock(proc_fd, &err) < 0 || plat_unotify_start(&cfg, ret_plat, &err) < 0)
         fail(EXIT_START, &err);
-    }
-    if (confine_empty_root(&err) < 0 || confine_landlock(cfg.proc_fd, &err) < 0 ||
-        plat_unotify_start(&cfg, ret_plat, &err) < 0)
-        fail(EXIT_START, &err);
-    (void)close(cfg.proc_fd);
-    if (build.r < 0)
-        fail(EXIT_START, &build.err);
+    (void)close(proc_fd);
     if (host_timer_init(timer_run_expired) < 0) {
         (void)error_set(&err, ENOMEM, "no timer");
         fail(EXIT_START, &err);
     }
-    if (confine_sentry(&build.filter, &err) < 0)
+    if (confine_sentry(&err) < 0)
         fail(EXIT_START, &err);
-    confine_filter_done(&build.filter);
 }
 
 /* The servers of the image and of the volumes, as far as there are such, answer. */
@@ -337,7 +321,7 @@ static void greet_servers(const struct boot *b, int gofer_sock, int volume_sock,
         fail(EXIT_START, &err);
 }
 
-void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock)
+void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int volume_sock)
 {
     struct error err;
     struct plat *plat;
@@ -351,7 +335,7 @@ void sentry_main(struct boot *b, int control, int gofer_sock, int volume_sock)
     usage_share(&b->shared->usage, control);
     raise_file_limit();
     uint64_t now = host_clock_monotonic();
-    start_platform(b, now, &plat);
+    start_platform(b, proc_fd, now, &plat);
     if (kernel_init(plat, &err) < 0)
         fail(EXIT_START, &err);
     greet_servers(b, gofer_sock, volume_sock, &servers);

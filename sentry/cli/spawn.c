@@ -2,10 +2,18 @@
  * spawn.c: the monitor makes the gofer and the sentry.
  *
  * The sentry is a fork of the monitor in a new user and pid namespace: it is pid 1 there, so its
+<<<<<<< HEAD
  * death kills every guest. Its uid map has one entry: the caller's uid, or for root a uid of its
  * own that owns nothing on the host. It makes its other namespaces itself (the network one
  * takes long), while the monitor writes the map and makes the cgroup; then it is put into the
  * cgroup and told to go on.
+=======
+ * death kills every guest. Its uid map has one entry: the caller's uid, or for root a high uid of
+ * its own that owns nothing on the host. It enters the cgroup by itself and makes its other
+ * namespaces (the network one takes long), while the monitor writes the map and starts the servers.
+ * Root's servers share the sentry's namespaces when these are empty; an ordinary user may not join
+ * them, so there a server makes its own.
+>>>>>>> a257952 (start: filters are compiled at build time; one set of empty namespaces; sentry and gofer start side by side)
  *
  * The gofer is a program of its own (sentry-gofer beside our own executable), started with the
  * image as descriptor 3 and its socket as 4.
@@ -33,6 +41,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "platform/confine/confine.h"
+
 #include "gofer/proto.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
@@ -44,15 +54,24 @@
 enum {
     GOFER_FD_IMAGE = 3,
     GOFER_FD_COUNT = 2, /* and the socket; roots of volumes follow */
+    JOIN_FD_COUNT = 2,  /* and for --join, see struct join */
     FD_SHIFT = 128
 };
 
 /* The cgroups that both processes go into. */
 struct groups {
     struct cgroup *cg;
+    const struct boot *boot;
     int birthplace; /* directory of the v2 group that processes are born in, -1: none */
     struct cgroup_entry entry;
 };
+
+static void groups_open(struct groups *g)
+{
+    cgroup_entry_open(g->cg, g->birthplace >= 0, &g->entry);
+    for (size_t i = 0; i < g->boot->ncgroups; i++)
+        cgroup_entry_add(&g->entry, g->boot->cgroups[i]);
+}
 
 /* A fork in new namespaces and in the birthplace. Where the host refuses the latter there is none
  * from then on. */
@@ -67,16 +86,23 @@ static pid_t fork_into(uint64_t flags, struct groups *g)
             return pid;
         (void)close(g->birthplace);
         g->birthplace = -1;
+        cgroup_entry_done(&g->entry);
+        groups_open(g);
     }
     return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static int groups_make(const struct boot *b, struct groups *g, struct error *err)
+static int groups_make(struct groups *g, struct error *err)
 {
-    const struct cgroup_want want = {.memory = b->limits.memory,
-                                     .cpus_milli = b->limits.cpus_milli,
-                                     .choice = (enum cgroup_choice)b->limits.cgroup};
-    return b->ncgroups == 0 ? cgroup_make(g->cg, &want, err) : 0;
+    const struct boot_limits *l = &g->boot->limits;
+    const struct cgroup_want want = {
+        .memory = l->memory, .cpus_milli = l->cpus_milli, .choice = (enum cgroup_choice)l->cgroup};
+    int r = g->boot->ncgroups == 0 ? cgroup_make(g->cg, &want, err) : 0;
+    if (r < 0)
+        return r;
+    g->birthplace = cgroup_birthplace(g->cg);
+    groups_open(g);
+    return 0;
 }
 
 /* -- gofer ------------------------------------------------------------------------------------- */
@@ -97,7 +123,7 @@ static int gofer_path(char *buf, size_t cap)
 /* One of the servers: its option, and the descriptors that it gets from 3 on. */
 struct server_start {
     const char *option, *value;
-    int fds[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + GOFER_FD_COUNT + 1];
+    int fds[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + GOFER_FD_COUNT + JOIN_FD_COUNT + 1];
     size_t n;
 };
 
@@ -105,6 +131,7 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
                                  const struct server_start *s, const char *path)
 {
     int fds[ARRAY_LEN(s->fds)];
+    char join[16];
 
     /* Before it makes a process. */
     cgroup_enter(e);
@@ -124,11 +151,12 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
             (void)close(null);
     }
     char *const envp[] = {NULL};
+    (void)snprintf(join, sizeof(join), "%zu", GOFER_FD_IMAGE + s->n - JOIN_FD_COUNT);
     if (b->log_spec != NULL)
-        (void)execle(path, "sentry-gofer", s->option, s->value, "--log", b->log_spec, (char *)NULL,
-                     envp);
+        (void)execle(path, "sentry-gofer", s->option, s->value, "--join", join, "--log",
+                     b->log_spec, (char *)NULL, envp);
     else
-        (void)execle(path, "sentry-gofer", s->option, s->value, (char *)NULL, envp);
+        (void)execle(path, "sentry-gofer", s->option, s->value, "--join", join, (char *)NULL, envp);
     _exit(127);
 }
 
@@ -150,18 +178,31 @@ static int server_start(const struct boot *b, struct groups *g, const struct ser
     return 0;
 }
 
-static int gofer_start(const struct boot *b, struct groups *g, int sock, pid_t *ret_pid,
-                       struct error *err)
+/* What a server needs to share the sentry's namespaces. */
+struct join {
+    int sentry;  /* pidfd */
+    int settled; /* pipe that closes when they are made and empty */
+};
+
+static void add_join(struct server_start *s, const struct join *j)
+{
+    s->fds[s->n++] = j->sentry;
+    s->fds[s->n++] = j->settled;
+}
+
+static int gofer_start(const struct boot *b, struct groups *g, int sock, const struct join *j,
+                       pid_t *ret_pid, struct error *err)
 {
     struct server_start s = {
         .option = "--roots", .value = "1", .fds = {b->image_fd, sock}, .n = GOFER_FD_COUNT};
+    add_join(&s, j);
     return server_start(b, g, &s, ret_pid, err);
 }
 
 /* The volume server has a letter for each of its roots (gofer/main.c), in the order of
  * boot_volumes. */
-static int volumes_start(const struct boot *b, struct groups *g, int sock, pid_t *ret_pid,
-                         struct error *err)
+static int volumes_start(const struct boot *b, struct groups *g, int sock, const struct join *j,
+                         pid_t *ret_pid, struct error *err)
 {
     char letters[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + 2] = "";
     struct server_start s = {
@@ -188,6 +229,7 @@ static int volumes_start(const struct boot *b, struct groups *g, int sock, pid_t
         else
             letters[n++] = m->recursive ? 'W' : 'w';
     }
+    add_join(&s, j);
     return server_start(b, g, &s, ret_pid, err);
 }
 
@@ -239,40 +281,48 @@ static int write_maps(pid_t pid, struct error *err)
     return r < 0 ? error_errno(err, -r, "mapping the user of the sandbox") : 0;
 }
 
-/* What the monitor's word to go on brings are files of the groups to enter. */
-static int sentry_enter_groups(int go)
+/* How its entry into the groups went goes to the monitor, which says when the maps are written. */
+static int sentry_greet(int go, const struct cgroup_entry *e)
 {
-    struct cgroup_entry e = {0};
     char byte;
-    if (fd_recv(go, &byte, 1, e.fds, CGROUP_ENTRIES, &e.n, 0) != 1)
+    ssize_t size = (ssize_t)(MAX(e->n, 1ul) * sizeof(e->errors[0]));
+    if (send(go, e->errors, (size_t)size, MSG_NOSIGNAL) != size)
         return -EPIPE;
-    cgroup_enter(&e);
-    ssize_t size = (ssize_t)(MAX(e.n, 1ul) * sizeof(e.errors[0]));
-    int r = send(go, e.errors, (size_t)size, MSG_NOSIGNAL) == size ? 0 : -EPIPE;
-    cgroup_entry_done(&e);
+    return recv(go, &byte, 1, 0) == 1 ? 0 : -EPIPE;
+}
+
+/* The namespaces, and nothing of the host in them. *ret_proc is the host's /proc. */
+static int sentry_settle(const struct cgroup_entry *e, int go, int settled, int *ret_proc,
+                         struct error *err)
+{
+    if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) < 0)
+        return error_errno(err, errno, "new mount, net, ipc, uts and cgroup namespaces");
+    if (sentry_greet(go, e) < 0)
+        return error_set(err, EPIPE, "the monitor has gone");
+    (void)close(go);
+    (void)!sethostname("sandbox", 7);
+    if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+        return error_errno(err, errno, "the user of the sandbox");
+    *ret_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (*ret_proc < 0)
+        return error_errno(err, errno, "/proc");
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return error_errno(err, errno, "private mounts");
+    int r = confine_empty_root(err);
+    if (r == 0)
+        (void)close(settled);
     return r;
 }
 
-/* The cgroup namespace comes last: its root is the group that the monitor has chosen by then. */
-static int sentry_settle(int go, int control, struct error *err)
+/* The change of ids has undone what was asked for before. */
+static int sentry_die_with_monitor(int control, struct error *err)
 {
-    if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
-        return error_errno(err, errno, "new mount, net, ipc and uts namespaces");
-    if (sentry_enter_groups(go) < 0)
-        return error_set(err, EPIPE, "the monitor has gone");
-    (void)close(go);
-    if (unshare(CLONE_NEWCGROUP) < 0)
-        return error_errno(err, errno, "new cgroup namespace");
-    if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
-        return error_errno(err, errno, "the user of the sandbox");
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return error_errno(err, errno, "dying with the monitor");
     /* It may have died just before that. */
     struct pollfd p = {.fd = control, .events = POLLIN};
     if (poll(&p, 1, 0) > 0 && (p.revents & POLLHUP) != 0)
         return error_set(err, EPIPE, "the monitor has gone");
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return error_errno(err, errno, "private mounts");
     return 0;
 }
 
@@ -290,11 +340,11 @@ static int int_cmp(const void *a, const void *b)
  * The sentry keeps what it needs and nothing else: not the image's directory, nor what the caller
  * left open. Standard input, output and error stay.
  */
-static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
+static void sentry_close_others(struct boot *b, int go, int settled, const struct sockets *s)
 {
-    int keep[8 + BOOT_MAX_PRESERVED] = {2,          go,        s->control,   s->gofer,
+    int keep[9 + BOOT_MAX_PRESERVED] = {2,          go,        settled,      s->control,  s->gofer,
                                         s->volumes, b->log_fd, b->strace_fd, b->listen_fd};
-    size_t n = 8;
+    size_t n = 9;
 
     for (size_t i = 0; i < b->npreserved; i++)
         keep[n++] = b->preserved[i];
@@ -311,62 +361,64 @@ static void sentry_close_others(struct boot *b, int go, const struct sockets *s)
         b->mounts[i].fd = -1;
 }
 
-NORETURN static void sentry_child(struct boot *b, int go, const struct sockets *s)
+/* `settled` is closed when its namespaces are made and empty. */
+NORETURN static void sentry_child(struct boot *b, struct groups *g, int go, int settled,
+                                  const struct sockets *s)
 {
     struct error err;
     error_init(&err);
-    sentry_close_others(b, go, s);
-    if (sentry_settle(go, s->control, &err) < 0) {
+    /* Before it makes the cgroup namespace, whose root is the group that it is in. */
+    cgroup_enter(&g->entry);
+    sentry_close_others(b, go, settled, s);
+    int proc_fd, r = sentry_settle(&g->entry, go, settled, &proc_fd, &err);
+    if (r == 0)
+        r = sentry_die_with_monitor(s->control, &err);
+    if (r < 0) {
         struct boot_message m = {.kind = BOOT_FAILED, .status = 125};
         (void)snprintf(m.text, sizeof(m.text), "%.399s", err.text);
         (void)!send(s->control, &m, sizeof(m), MSG_NOSIGNAL);
         _exit(125);
     }
-    sentry_main(b, s->control, s->gofer, s->volumes);
+    sentry_main(b, proc_fd, s->control, s->gofer, s->volumes);
 }
 
-/* It waits for a word on *ret_go. */
+/* Made, and its ids mapped. It says on *ret_go how it entered the groups. */
 static int sentry_start(struct boot *b, struct groups *g, const struct sockets *s, pid_t *ret_pid,
-                        int *ret_go, struct error *err)
+                        int *ret_go, struct join *ret_join, struct error *err)
 {
-    int go[2];
+    int go[2], settled[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, go) < 0)
         return error_errno(err, errno, "socketpair");
+    *ret_go = go[1];
+    if (pipe2(settled, O_CLOEXEC) < 0) {
+        (void)close(go[0]);
+        return error_errno(err, errno, "pipe");
+    }
+    ret_join->settled = settled[0];
     pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID, g);
     if (pid == 0)
-        sentry_child(b, go[0], s);
+        sentry_child(b, g, go[0], settled[1], s);
     int r = pid < 0 ? error_errno(err, errno, "new user and pid namespaces") : 0;
     (void)close(go[0]);
+    (void)close(settled[1]);
+    *ret_pid = MAX(pid, 0);
     if (r == 0)
         r = write_maps(pid, err);
-    *ret_pid = MAX(pid, 0);
-    *ret_go = go[1];
+    if (r == 0 && send(go[1], "m", 1, MSG_NOSIGNAL) != 1)
+        r = error_set(err, EPIPE, "the sentry ended at once");
+    if (r == 0) {
+        ret_join->sentry = (int)syscall(SYS_pidfd_open, pid, 0);
+        r = ret_join->sentry < 0 ? error_errno(err, errno, "pidfd_open") : 0;
+    }
     return r;
 }
 
-static int sentry_go(int go, const struct cgroup_entry *e, struct error *err)
-{
-    int fds[CGROUP_ENTRIES];
-    size_t n = 0;
-    for (size_t i = 0; i < e->n; i++) {
-        if (e->fds[i] >= 0)
-            fds[n++] = e->fds[i];
-    }
-    if (fd_send(go, "g", 1, fds, n, MSG_NOSIGNAL) != 1)
-        return error_set(err, EPIPE, "the sentry ended at once");
-    return 0;
-}
-
-/* How its entry into the groups went. An end of the sentry is seen elsewhere. */
+/* An end of the sentry is seen elsewhere. */
 static void sentry_entered(int go, struct cgroup_entry *e)
 {
     int errors[CGROUP_ENTRIES] = {0};
-    if (recv(go, errors, sizeof(errors), 0) <= 0)
-        return;
-    for (size_t i = 0, n = 0; i < e->n; i++) {
-        if (e->fds[i] >= 0)
-            e->errors[i] = errors[n++];
-    }
+    if (recv(go, errors, sizeof(errors), 0) > 0)
+        memcpy(e->errors, errors, e->n * sizeof(errors[0]));
 }
 
 /* -- both -------------------------------------------------------------------------------------- */
@@ -402,36 +454,25 @@ void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
     *sb = (struct sandbox){.control = -1};
 }
 
-/* Sentry first: while it makes its namespaces, the rest is done. */
+/* Sentry first: while it makes its namespaces, the servers are started. */
 static int start_all(struct boot *b, struct groups *g, const struct sockets *servers,
                      const struct sockets *s, struct sandbox *sb, struct error *err)
 {
-    /* On a host with v2 processes are born in the group, so it has to exist before. */
-    bool early = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
-    int go = -1, r = early ? groups_make(b, g, err) : 0;
-    if (r == 0 && early)
-        g->birthplace = cgroup_birthplace(g->cg);
+    struct join join = {-1, -1};
+    int go = -1, r = groups_make(g, err);
     if (r == 0)
-        r = sentry_start(b, g, s, &sb->sentry, &go, err);
-    if (r == 0 && !early)
-        r = groups_make(b, g, err);
-    bool born = g->birthplace >= 0;
-    if (r == 0) {
-        cgroup_entry_open(g->cg, born, &g->entry);
-        for (size_t i = 0; i < b->ncgroups; i++)
-            cgroup_entry_add(&g->entry, b->cgroups[i]);
-        r = sentry_go(go, &g->entry, err);
-    }
+        r = sentry_start(b, g, s, &sb->sentry, &go, &join, err);
     if (r == 0 && servers->gofer >= 0)
-        r = gofer_start(b, g, servers->gofer, &sb->gofer, err);
+        r = gofer_start(b, g, servers->gofer, &join, &sb->gofer, err);
     if (r == 0 && servers->volumes >= 0)
-        r = volumes_start(b, g, servers->volumes, &sb->volumes, err);
+        r = volumes_start(b, g, servers->volumes, &join, &sb->volumes, err);
     if (r == 0) {
         sentry_entered(go, &g->entry);
-        cgroup_entered(g->cg, born, &g->entry);
+        cgroup_entered(g->cg, g->birthplace >= 0, &g->entry);
     }
-    if (go >= 0)
-        (void)close(go);
+    fd_close(go);
+    fd_close(join.sentry);
+    fd_close(join.settled);
     return r;
 }
 
@@ -446,7 +487,7 @@ static int connection(int ret[2], struct error *err)
 int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb, struct error *err)
 {
     struct sandbox sb = {.control = -1};
-    struct groups g = {.cg = ret_cg, .birthplace = -1};
+    struct groups g = {.cg = ret_cg, .boot = b, .birthplace = -1};
     int gofer[2] = {-1, -1}, volumes[2] = {-1, -1}, control[2] = {-1, -1}, status;
 
     int r = connection(control, err);

@@ -36,12 +36,12 @@ RECORD = {
     "zygote": {
         # The time namespace is for its children; hosts before 6.3 leave itself outside.
         "other": ("user", "pid", "mnt", "net", "ipc", "uts", "cgroup"),
-        "sentry": ("user", "pid", "mnt", "ipc", "uts", "cgroup"),
+        "sentry": ("user", "pid"),
         "caps": 0, "nnp": 1, "seccomp": "2", "empty_root": True,
         "fds": set(), "uids": 1,
     },
     "guest": {
-        "other": NAMESPACES, "sentry": ("user", "pid", "mnt", "ipc", "uts", "cgroup", "time"),
+        "other": NAMESPACES, "sentry": ("user", "pid", "time"),
         "caps": 0, "nnp": 1, "seccomp": "2", "empty_root": True,
         "fds": set(), "uids": 1,
     },

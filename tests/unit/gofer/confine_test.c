@@ -31,7 +31,7 @@ static NORETURN void confined_main(struct served *s, int sock, uid_t uid)
     if (uid && (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
                 setresuid(uid, uid, uid) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0))
         _exit(50);
-    if (confine_split(&c, NULL) < 0 || confine_enter(&c, roots, 1, SOCK, NULL) < 0)
+    if (confine_split(&c, NULL, NULL) < 0 || confine_enter(&c, roots, 1, SOCK, NULL) < 0)
         _exit(51);
     if (server_new(roots, 1, &server) < 0)
         _exit(52);
@@ -296,7 +296,7 @@ static pid_t confined_fork(struct served *s, void (*attempt)(void))
     if (pid == 0) {
         struct confinement c;
         place_descriptors(s, s->dir_fd);
-        if (confine_split(&c, NULL) < 0 || confine_enter(&c, roots, 1, SOCK, NULL) < 0)
+        if (confine_split(&c, NULL, NULL) < 0 || confine_enter(&c, roots, 1, SOCK, NULL) < 0)
             _exit(51);
         attempt();
         _exit(0);

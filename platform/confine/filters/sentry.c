@@ -1,25 +1,16 @@
 /*
- * sentry_filter.c: the calls that the sentry really makes, in named groups; any other kills it.
+ * The calls that the sentry really makes, in named groups; any other kills it.
  *
  * No call here opens a path, makes a process, a socket or a namespace, or maps executable memory.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
-#include <stdlib.h>
 #include <termios.h>
-#include <unistd.h>
 
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include "platform/confine/confine.h"
-
-#include "lib/cleanup.h"
-#include "lib/error.h"
+#include "platform/confine/filters/filters.h"
 
 /* Guests: memory, signals, their end. */
 static const int guest_calls[] = {
@@ -77,14 +68,6 @@ static const int sanitizer_calls[] = {
     SCMP_SYS(pipe2),       SCMP_SYS(ioctl),
 };
 
-static int allow(scmp_filter_ctx f, const int *calls, size_t n)
-{
-    int r = 0;
-    for (size_t i = 0; i < n && r == 0; i++)
-        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, calls[i], 0);
-    return r;
-}
-
 static int allow_ioctls(scmp_filter_ctx f)
 {
     static const unsigned long requests[] = {
@@ -124,67 +107,24 @@ static int allow_memory(scmp_filter_ctx f)
     return r;
 }
 
-/* libseccomp writes programs to descriptors only. */
-static int export_program(scmp_filter_ctx f, struct confine_filter *ret_filter)
+int filter_sentry_rules(scmp_filter_ctx f)
 {
-    struct stat st;
-    auto_fd int fd = memfd_create("filter", MFD_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int r = seccomp_export_bpf(f, fd);
-    if (r < 0)
-        return r;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    size_t len = (size_t)st.st_size / sizeof(struct sock_filter);
-    if (len == 0 || len > BPF_MAXINSNS)
-        return -EINVAL;
-    auto_free struct sock_filter *code = calloc(len, sizeof(*code));
-    if (code == NULL)
-        return -ENOMEM;
-    if (pread(fd, code, len * sizeof(*code), 0) != (ssize_t)(len * sizeof(*code)))
-        return -EIO;
-    ret_filter->code = take_ptr(code);
-    ret_filter->len = (unsigned short)len;
-    return 0;
-}
-
-void confine_filter_done(struct confine_filter *f)
-{
-    free(f->code);
-    *f = (struct confine_filter){0};
-}
-
-int confine_filter_build(struct confine_filter *ret_filter, struct error *err)
-{
-    /* A sanitizer's report tries a lot; there it must go on to print what it found. */
-    scmp_filter_ctx f =
-        seccomp_init(SENTRY_SANITIZED ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS);
-    if (f == NULL)
-        return error_set(err, ENOMEM, "no memory for the syscall filter");
-    int r = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    int r = filter_allow(f, guest_calls, ARRAY_LEN(guest_calls));
     if (r == 0)
-        r = seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+        r = filter_allow(f, file_calls, ARRAY_LEN(file_calls));
     if (r == 0)
-        r = allow(f, guest_calls, ARRAY_LEN(guest_calls));
+        r = filter_allow(f, wait_calls, ARRAY_LEN(wait_calls));
     if (r == 0)
-        r = allow(f, file_calls, ARRAY_LEN(file_calls));
-    if (r == 0)
-        r = allow(f, wait_calls, ARRAY_LEN(wait_calls));
-    if (r == 0)
-        r = allow(f, self_calls, ARRAY_LEN(self_calls));
+        r = filter_allow(f, self_calls, ARRAY_LEN(self_calls));
     /* Sanitizers need some of the calls whole; the argument rules are those of an ordinary build.
      */
     if (r == 0 && SENTRY_SANITIZED)
-        r = allow(f, sanitizer_calls, ARRAY_LEN(sanitizer_calls));
+        r = filter_allow(f, sanitizer_calls, ARRAY_LEN(sanitizer_calls));
     if (r == 0 && !SENTRY_SANITIZED)
         r = allow_memory(f);
     if (r == 0 && !SENTRY_SANITIZED)
         r = allow_ioctls(f);
     if (r == 0)
         r = allow_fcntl(f);
-    if (r == 0)
-        r = export_program(f, ret_filter);
-    seccomp_release(f);
-    return r < 0 ? error_errno(err, -r, "building the syscall filter") : 0;
+    return r;
 }
