@@ -93,7 +93,12 @@ static void note_started(struct run *r)
 static bool receive(struct run *r)
 {
     struct boot_message m;
-    ssize_t n = recv(r->sb.control, &m, sizeof(m), 0);
+    ssize_t n;
+    /* A sentry that ended with unread words of ours in its queue: once an error, then its last
+     * message. */
+    do {
+        n = recv(r->sb.control, &m, sizeof(m), 0);
+    } while (n < 0 && errno == ECONNRESET);
     /* One byte: memory wants to be looked at. */
     if ((n < 0 && errno == EINTR) || n == 1)
         return true;
