@@ -2,18 +2,11 @@
  * spawn.c: the monitor makes the gofer and the sentry.
  *
  * The sentry is a fork of the monitor in a new user and pid namespace: it is pid 1 there, so its
-<<<<<<< HEAD
- * death kills every guest. Its uid map has one entry: the caller's uid, or for root a uid of its
- * own that owns nothing on the host. It makes its other namespaces itself (the network one
- * takes long), while the monitor writes the map and makes the cgroup; then it is put into the
- * cgroup and told to go on.
-=======
- * death kills every guest. Its uid map has one entry: the caller's uid, or for root a high uid of
+ * death kills every guest. Its uid map has one entry: the caller's uid, or for root a uid of
  * its own that owns nothing on the host. It enters the cgroup by itself and makes its other
  * namespaces (the network one takes long), while the monitor writes the map and starts the servers.
  * Root's servers share the sentry's namespaces when these are empty; an ordinary user may not join
  * them, so there a server makes its own.
->>>>>>> a257952 (start: filters are compiled at build time; one set of empty namespaces; sentry and gofer start side by side)
  *
  * The gofer is a program of its own (sentry-gofer beside our own executable), started with the
  * image as descriptor 3 and its socket as 4.
