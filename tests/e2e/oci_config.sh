@@ -180,6 +180,15 @@ if [ -d /sys/fs/cgroup/memory ] && [ -d /sys/fs/cgroup/pids ]; then
     check "cgroup v1: every process is in it" "0" \
         "$(for p in $(cat "$work/k.pid") $(pgrep -P "$(cat "$work/k.pid")"); do grep -q "memory:/.*$cgroup_parent/cg\$" /proc/$p/cgroup || echo $p; done | wc -l)"
     rt delete --force k
+elif [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+    bundle cg 'sh("sleep 1000"); c["linux"]["resources"] = {"memory": {"limit": 419430400}, "pids": {"limit": 20}, "cpu": {"shares": 1024, "quota": 50000, "period": 100000}}'
+    create k cg && rt start k
+    g=/sys/fs/cgroup/$cgroup_parent/cg
+    check "cgroup v2: limits" "419430400 124 39 50000 100000" \
+        "$(echo $(cat $g/memory.max $g/pids.max $g/cpu.weight $g/cpu.max))"
+    check "cgroup v2: every process is in it" "0" \
+        "$(for p in $(cat "$work/k.pid") $(pgrep -P "$(cat "$work/k.pid")"); do grep -q "^0::.*$cgroup_parent/cg\$" /proc/$p/cgroup || echo $p; done | wc -l)"
+    rt delete --force k
 fi
 bundle cg 'sh("i=0; while [ $i -lt 20 ]; do sleep 3 & i=$((i+1)); done"); c["linux"]["resources"] = {"pids": {"limit": 8}}'
 check "pids: a fork fails, the container lives" 1 \

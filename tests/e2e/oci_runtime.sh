@@ -336,6 +336,7 @@ check "--systemd-cgroup" "1 1" "$? $(grep -c 'cgroupfs\|SLICE:PREFIX:NAME' "$wor
 check "--cgroup-manager disabled" hi \
     "$(rt --cgroup-manager disabled run -b "$work/hello" s </dev/null)"
 group=/sys/fs/cgroup/memory/$cgroup_parent/busy
+[ ! -e /sys/fs/cgroup/cgroup.controllers ] || group=/sys/fs/cgroup/$cgroup_parent/busy
 if mkdir -p "$group" 2>/dev/null; then
     sleep 60 &
     sleeper=$!
