@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2046
 # Where the caller is the root of a user namespace, as under a rootless engine: with subordinate ids,
 # and with none. And an ordinary user whose image belongs to somebody else.
 . "$(dirname "$0")/lib.sh"
@@ -49,6 +50,15 @@ check "without any: the namespace" 0 "$(in_map id -u)"
 check "without any" "guest 65534" \
     "$(in_map "$sentry" run "$bb" -- sh -c 'echo guest $(id -u)' </dev/null)"
 check "without any: the OCI runtime" "oci 0" "$(oci </dev/null)"
+bundle kept 'c["process"]["args"] = ["sh", "-c", "mkdir /d && echo mine >/d/f && stat -c %u:%g /d/f /bin"]
+c["root"] = {"path": "rootfs"}'
+for map in $'0 1000 1\n1 100000 65536\n' $'0 1000 1\n'; do
+    rm -rf "$work/kept/rootfs"
+    cp -a "$bb" "$work/kept/rootfs" && chown -R 1000:1000 "$work/kept/rootfs" && chmod 755 "$work/kept"
+    out=$(in_map "$shim" --root-storage bundle --log "$work/run/log" run --bundle "$work/kept" "c$$" </dev/null)
+    check "a root that is kept" "0:0 0:0 mine 1000" \
+        "$(echo $out $(cat "$work/kept/rootfs/d/f") $(stat -c %u "$work/kept/rootfs/d/f"))"
+done
 check "nothing of it is left" "" "$(ls "$work/run/sentry")"
 
 # An ordinary user sees an owner that he has no number for as root, not as the guest's own user.
