@@ -55,7 +55,7 @@ report() {
     : >"$dir/a" && : >"$dir/b"
 }
 podman_run() {
-    p --runtime "$1" run --rm --network none --ulimit nofile=1024:4096 bb:1 /bin/true </dev/null
+    p --runtime "$1" run --rm --network none --ulimit nofile=1024:4096 --ulimit nproc=1024:1024 bb:1 /bin/true </dev/null
 }
 podman_run runc && podman_run runsc-shim
 for _ in $(seq "$rounds"); do

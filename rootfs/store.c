@@ -149,14 +149,14 @@ int store_tmp_dir(const struct store *s, char ret_name[STORE_TMP_NAME], int *ret
 }
 
 int store_write(const struct store *s, int dir, const char *name, const char *text, size_t len,
-                struct error *err)
+                bool durable, struct error *err)
 {
     char tmp[STORE_TMP_NAME];
     tmp_name(tmp);
     auto_fd int fd =
         openat(s->tmp, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     int r = fd < 0 ? -errno : fd_write_full(fd, text, len);
-    if (r == 0 && fdatasync(fd) < 0)
+    if (r == 0 && durable && fdatasync(fd) < 0)
         r = -errno;
     if (r == 0 && renameat(s->tmp, tmp, dir, name) < 0)
         r = -errno;
@@ -168,13 +168,13 @@ int store_write(const struct store *s, int dir, const char *name, const char *te
 }
 
 static int write_id(const struct store *s, int dir, const char *name, const struct digest *id,
-                    struct error *err)
+                    bool durable, struct error *err)
 {
     char text[DIGEST_HEX + 2];
     digest_hex(id, text);
     text[DIGEST_HEX] = '\n';
     text[DIGEST_HEX + 1] = '\0';
-    return store_write(s, dir, name, text, DIGEST_HEX + 1, err);
+    return store_write(s, dir, name, text, DIGEST_HEX + 1, durable, err);
 }
 
 static int read_id(int dir, const char *name, struct digest *ret_id)
@@ -250,7 +250,7 @@ int store_ref_set(const struct store *s, const char *name, const struct digest *
     int r = store_ref_check(name, err);
     if (r == 0 && !file_name(name, file))
         r = error_set(err, ENAMETOOLONG, "the name '%.64s...' is too long", name);
-    return r < 0 ? r : write_id(s, s->refs, file, id, err);
+    return r < 0 ? r : write_id(s, s->refs, file, id, true, err);
 }
 
 int store_ref_drop(const struct store *s, const char *name)
@@ -367,5 +367,6 @@ int store_cache_set(const struct store *s, const struct digest *key, const struc
 {
     char hex[DIGEST_HEX + 1];
     digest_hex(key, hex);
-    return write_id(s, s->cache, hex, id, err);
+    /* Lost or damaged by a crash of the host, it is only a file that is read once more. */
+    return write_id(s, s->cache, hex, id, false, err);
 }

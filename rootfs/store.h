@@ -112,6 +112,7 @@ enum {
 };
 int store_tmp_dir(const struct store *s, char ret_name[STORE_TMP_NAME], int *ret_fd,
                   struct error *err) MUST_CHECK;
-/* Replaces dir/name by the text, atomically. */
+/* Replaces dir/name by the text, atomically; durable: the text is on disk before it has the name.
+ */
 int store_write(const struct store *s, int dir, const char *name, const char *text, size_t len,
-                struct error *err) MUST_CHECK;
+                bool durable, struct error *err) MUST_CHECK;

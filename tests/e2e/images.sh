@@ -223,6 +223,11 @@ wait "$runner" 2>/dev/null
 check "prune after a kill" "0" "$("$sentry" prune >/dev/null; echo $?)"
 store_has "after prune" 5
 runs "after a kill" 0 "from cmd" "$work/many"
+# What a crash of the host may leave of the cache: nothing, or not the text that was written.
+for damage in '' 'nonsense' "$(printf '0%.0s' $(seq 64))"; do
+    for f in "$SENTRY_STORE"/cache/*; do printf '%s' "$damage" >"$f"; done
+    runs "a damaged cache entry ('${damage:0:8}') is read anew" 0 "from cmd" "$i/plain"
+done
 # Two at once: one unpacks, both run.
 "$sentry" prune >/dev/null
 timeout 60 "$sentry" run "$work/many" >"$work/a" & a=$!
