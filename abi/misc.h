@@ -160,6 +160,8 @@ struct lx_inotify_event {
 #define LX_MSGMAX        8192
 #define LX_MSGMNB        16384
 #define LX_SHMMNI        4096
+#define LX_SHMMAX        18446744073692774399ull /* ULONG_MAX - 2^24 */
+#define LX_SHMALL        LX_SHMMAX
 #define LX_SHMLBA        4096
 
 struct lx_ipc_perm {

@@ -5,6 +5,7 @@
 
 #include "abi/errno.h"
 
+#include "sentry/fs/vfs.h"
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/task.h"
 
@@ -60,6 +61,8 @@ int ipc_lookup_key(struct ipc_table *tb, struct task *t, int32_t key, int flags,
 
 int ipc_add(struct ipc_table *tb, struct task *t, int32_t key, int flags, struct ipc_object *obj)
 {
+    if (tb->setting != NULL && tb->count >= sysctl_number(tb->setting, IPC_SLOTS))
+        return -ENOSPC;
     for (int i = 0; i < IPC_SLOTS; i++) {
         if (tb->slots[i] != NULL)
             continue;

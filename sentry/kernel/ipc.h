@@ -24,6 +24,7 @@ struct ipc_table {
     struct ipc_object *slots[IPC_SLOTS]; /* embedded at the start of the owner's objects */
     uint16_t seq;
     uint32_t count;
+    const char *setting; /* static: the name of the most that there may be, or NULL */
 };
 
 /* The object of an id, or NULL. */

@@ -123,9 +123,11 @@ int mm_futex_key(struct task *t, gaddr_t addr, bool shared, struct futex_key *re
     if (!shared)
         return 0;
     struct vma *v = mm_find(t->mm, addr.v);
-    if (v == NULL)
+    if (v == NULL || !(v->prot & LX_PROT_READ))
         return -EFAULT;
     uint64_t off = v->offset + (addr.v - v->start);
+    if (v->file != NULL && LX_S_ISREG(v->file->inode->mode) && off >= page_up(v->file->inode->size))
+        return -EFAULT; /* beyond the end of the file */
     if ((v->flags & VMA_SHARED) && v->obj != NULL)
         *ret_key = (struct futex_key){v->obj, off};
     else if ((v->flags & VMA_SHARED) && v->file != NULL)

@@ -44,7 +44,7 @@ struct msg_queue {
     uint32_t lspid, lrpid;
 };
 
-static struct ipc_table queues;
+static struct ipc_table queues = {.setting = "kernel.msgmni"};
 
 static struct msg_queue *queue_of(int32_t id)
 {
@@ -251,7 +251,9 @@ static int64_t msg_set(struct task *t, struct msg_queue *q, gaddr_t in)
 static int64_t msg_info(struct task *t, int cmd, gaddr_t out)
 {
     struct lx_msginfo mi = {
-        .msgmax = (int32_t)msgmax(), .msgmnb = (int32_t)msgmnb(), .msgmni = IPC_SLOTS};
+        .msgmax = (int32_t)msgmax(),
+        .msgmnb = (int32_t)msgmnb(),
+        .msgmni = (int32_t)MIN(sysctl_number("kernel.msgmni", IPC_SLOTS), (uint64_t)INT32_MAX)};
     int64_t top = 0;
     for (int i = 0; i < IPC_SLOTS; i++) {
         struct msg_queue *q = (struct msg_queue *)(void *)queues.slots[i];

@@ -35,7 +35,7 @@ struct shm_segment {
     uint32_t cpid, lpid;
 };
 
-static struct ipc_table segments;
+static struct ipc_table segments = {.setting = "kernel.shmmni"};
 
 /* The memory of a process, whose leader may have ended before its other threads. */
 static struct mm *mm_of(const struct thread_group *tg)
@@ -210,11 +210,11 @@ static int64_t shm_info(struct task *t, int cmd, gaddr_t out)
 {
     int64_t top = 0;
     struct lx_shm_info si = {.used_ids = (int32_t)segments.count};
-    struct lx_shminfo lim = {.shmmax = shmmax(),
+    struct lx_shminfo lim = {.shmmax = sysctl_number("kernel.shmmax", LX_SHMMAX),
                              .shmmin = 1,
-                             .shmmni = IPC_SLOTS,
-                             .shmseg = IPC_SLOTS,
-                             .shmall = 1ull << 28};
+                             .shmmni = sysctl_number("kernel.shmmni", IPC_SLOTS),
+                             .shmall = sysctl_number("kernel.shmall", LX_SHMALL)};
+    lim.shmseg = lim.shmmni;
     for (int i = 0; i < IPC_SLOTS; i++) {
         struct shm_segment *s = (struct shm_segment *)(void *)segments.slots[i];
         if (s == NULL)

@@ -112,6 +112,17 @@ int main(void)
     __atomic_store_n(shared, 1, __ATOMIC_SEQ_CST);
     futex(shared, FUTEX_WAKE, 1, NULL, NULL, 0);
     say_end("shared between processes", pid);
+    NEED(mprotect(shared, 4096, PROT_NONE));
+    FACT("wake what cannot be read", futex(shared, FUTEX_WAKE, 1, NULL, NULL, 0));
+    FACT("the private way", futex(shared, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
+    FACT("requeue from there", futex(shared, FUTEX_REQUEUE, 1, (void *)1, &word, 0));
+    FACT("requeue to there", futex(&word, FUTEX_REQUEUE, 1, (void *)1, shared, 0));
+    NEED(munmap(shared, 4096));
+    int fd = make_file("futexes", "1234");
+    shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    FACT("wake in a file", futex(shared, FUTEX_WAKE, 1, NULL, NULL, 0));
+    FACT("in its last page", futex(shared + 1023, FUTEX_WAKE, 1, NULL, NULL, 0));
+    FACT("beyond its end", futex(shared + 1024, FUTEX_WAKE, 1, NULL, NULL, 0));
 
     robust = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pthread_mutexattr_t ma;

@@ -184,10 +184,9 @@ static int mq_dir_open(struct inode *ino, struct file *f)
     return 0;
 }
 
+/* A new size, as by O_TRUNC, means nothing. */
 static int mq_setattr(struct inode *ino, const struct iattr *attr)
 {
-    if (attr->valid & ATTR_SIZE)
-        return -EINVAL;
     inode_store_attr(ino, attr);
     return 0;
 }

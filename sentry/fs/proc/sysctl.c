@@ -1,6 +1,6 @@
 /*
  * /proc/sys: what libc, runtimes and build scripts read. Values are the sandbox's own or Linux's
- * defaults; only the names that uname reports can be changed, by the emulated root.
+ * defaults; the emulated root can change the names that uname reports and the limits of IPC.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,6 +17,12 @@
 #define FIXED(n, s)                                                                  \
     {                                                                                \
         .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n", .show = show_setting \
+    }
+/* A number of the guest's own IPC namespace: its root may change it. */
+#define OWN(n, s)                                                                     \
+    {                                                                                 \
+        .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n", .show = show_setting, \
+        .store = store_number                                                         \
     }
 #define RO(n, s)                                               \
     {                                                          \
@@ -49,6 +55,32 @@ static struct setting *setting_of(const struct gen_node *node)
             return s;
     }
     return NULL;
+}
+
+static int setting_store(const struct gen_node *node, const char *value, size_t len)
+{
+    struct setting *s = setting_of(node);
+
+    if (!s) {
+        s = kalloc(sizeof(*s));
+        if (!s)
+            return -ENOMEM;
+        s->node = node;
+        list_add_tail(&settings, &s->link);
+    }
+    memcpy(s->text, value, len);
+    s->text[len] = '\n';
+    s->text[len + 1] = 0;
+    return 0;
+}
+
+static int store_number(struct gen_inode *gi, const char *text, size_t len)
+{
+    if (len > 0 && text[len - 1] == '\n')
+        len--;
+    if (len == 0 || len > 20 || strspn(text, "0123456789") != len)
+        return -EINVAL;
+    return setting_store(gi->node, text, len);
 }
 
 static int show_setting(struct gen_inode *gi, struct buf *out)
@@ -183,13 +215,13 @@ static const struct gen_node kernel_children[] = {
     FIXED("overflowuid", "65534"),
     FIXED("overflowgid", "65534"),
     FIXED("sem", "32000\t1024000000\t500\t1024"),
-    FIXED("shmmax", "18446744073692774399"),
-    FIXED("shmall", "18446744073692774399"),
-    FIXED("shmmni", "1024"),
+    OWN("shmmax", "18446744073692774399"),
+    OWN("shmall", "18446744073692774399"),
+    OWN("shmmni", "1024"),
     FIXED("shm_rmid_forced", "0"),
-    FIXED("msgmax", "8192"),
-    FIXED("msgmnb", "16384"),
-    FIXED("msgmni", "1024"),
+    OWN("msgmax", "8192"),
+    OWN("msgmnb", "16384"),
+    OWN("msgmni", "1024"),
     FIXED("core_pattern", "core"),
     FIXED("core_uses_pid", "0"),
     FIXED("core_pipe_limit", "0"),
@@ -253,8 +285,8 @@ static const struct gen_node inotify_children[] = {
 };
 static const struct gen_node epoll_children[] = {FIXED("max_user_watches", "65536"), END};
 static const struct gen_node mqueue_children[] = {
-    FIXED("msg_default", "10"),   FIXED("msg_max", "10"),     FIXED("msgsize_default", "8192"),
-    FIXED("msgsize_max", "8192"), FIXED("queues_max", "256"), END};
+    OWN("msg_default", "10"),   OWN("msg_max", "10"),     OWN("msgsize_default", "8192"),
+    OWN("msgsize_max", "8192"), OWN("queues_max", "256"), END};
 
 static int show_file_max(struct gen_inode *gi, struct buf *out)
 {
@@ -362,7 +394,6 @@ int sysctl_set(const char *name, const char *value)
 {
     const struct gen_node *node = node_of(name);
     size_t len = strlen(value);
-    struct setting *s;
 
     if (!node || !LX_S_ISREG(node->mode))
         return -ENOENT;
@@ -375,18 +406,7 @@ int sysctl_set(const char *name, const char *value)
     }
     if (node->show != show_setting)
         return -EACCES;
-    s = setting_of(node);
-    if (!s) {
-        s = kalloc(sizeof(*s));
-        if (!s)
-            return -ENOMEM;
-        s->node = node;
-        list_add_tail(&settings, &s->link);
-    }
-    memcpy(s->text, value, len);
-    s->text[len] = '\n';
-    s->text[len + 1] = 0;
-    return 0;
+    return setting_store(node, value, len);
 }
 
 uint64_t sysctl_number(const char *name, uint64_t otherwise)

@@ -96,6 +96,23 @@ TEST(a_queue_outlives_its_name)
     ck_assert_uint_eq(limit_used(LIMIT_IPC), 0);
 }
 
+TEST(limits_of_the_configuration)
+{
+    box_begin();
+    ck_assert_int_eq(sysctl_set("fs.mqueue.queues_max", "1"), 0);
+    ck_assert_int_ge(mq_open_as("a", RDWR, 2), 0);
+    struct cred *c = cred_dup(box.task->cred);
+    c->cap_effective = 0;
+    cred_put(box.task->cred);
+    box.task->cred = c;
+    ck_assert_int_eq(mq_open_as("b", RDWR, 2), -ENOSPC);
+    ck_assert_int_eq(sysctl_set("fs.mqueue.queues_max", "2"), 0);
+    ck_assert_int_eq(mq_open_as("b", RDWR, 11), -EINVAL);
+    ck_assert_int_eq(sysctl_set("fs.mqueue.msg_max", "11"), 0);
+    ck_assert_int_ge(mq_open_as("b", RDWR, 11), 0);
+    box_end();
+}
+
 TEST(failing_allocations)
 {
     for_each_failure {
@@ -119,5 +136,6 @@ TEST_SUITE(mqueue)
     TEST_ADD(order);
     TEST_ADD(receivers_stand_in_line);
     TEST_ADD(a_queue_outlives_its_name);
+    TEST_ADD(limits_of_the_configuration);
     TEST_ADD(failing_allocations);
 }

@@ -5,6 +5,7 @@
 #include "abi/misc.h"
 #include "abi/time.h"
 
+#include "sentry/fs/vfs.h"
 #include "sentry/kernel/limits.h"
 #include "tests/support/box.h"
 #include "tests/support/test.h"
@@ -45,6 +46,18 @@ TEST(keys)
     ck_assert_int_eq(box_call(child, NR_semget, 5, 1, 0600), -EACCES);
     ck_assert_int_eq(box_call(child, NR_semctl, (uint64_t)again, 0, LX_GETVAL), -EACCES);
     ck_assert_int_eq(box_call(child, NR_semctl, (uint64_t)again, 0, LX_IPC_RMID), -EPERM);
+    box_end();
+}
+
+TEST(as_many_as_the_configuration_has)
+{
+    box_begin();
+    ck_assert_int_eq(sysctl_set("kernel.msgmni", "1"), 0);
+    ck_assert_int_ge(box_call(box.th, NR_msgget, 0, 0600), 0);
+    ck_assert_int_eq(box_call(box.th, NR_msgget, 0, 0600), -ENOSPC);
+    ck_assert_int_ge(box_call(box.th, NR_shmget, 0, 4096, 0600), 0);
+    ck_assert_int_eq(sysctl_set("kernel.shmmni", "1"), 0);
+    ck_assert_int_eq(box_call(box.th, NR_shmget, 0, 4096, 0600), -ENOSPC);
     box_end();
 }
 
@@ -283,6 +296,7 @@ TEST(out_of_memory)
 TEST_SUITE(ipc)
 {
     TEST_ADD(keys);
+    TEST_ADD(as_many_as_the_configuration_has);
     TEST_ADD(semaphores);
     TEST_ADD(semtimedop);
     TEST_ADD(undo);
