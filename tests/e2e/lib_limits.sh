@@ -13,7 +13,7 @@ ends() {
     local name=$1 verdict=$2 rc got want
     shift 2
     rm -f "$work/report"
-    timeout 100 "$sentry" run --report "$work/report" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout 400 "$sentry" run --report "$work/report" "$@" >"$work/out" 2>"$work/err" </dev/null
     rc=$?
     got=$(field verdict)
     case $verdict in

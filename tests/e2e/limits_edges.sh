@@ -78,7 +78,7 @@ for stream in stdout stderr; do
     ends "output, $stream over" output-limit --output 4K "$bb" -- sh -c "head -c 4097 /dev/zero$redirect"
     check "output: kept" "4096 True" "$(field $stream.kept) $(field $stream.truncated)"
 done
-check "output: passed on to the caller" 4096 "$(timeout 60 "$sentry" run --output 4K "$bb" -- yes 2>/dev/null | wc -c)"
+check "output: passed on to the caller" 4096 "$(timeout 300 "$sentry" run --output 4K "$bb" -- yes 2>/dev/null | wc -c)"
 ends "output 0" output-limit --output 0 "$bb" -- echo x
 ends "output 0, nothing said" ok --output 0 "$bb" -- true
 ends "output, captured" output-limit --output 64K --capture "$bb" -- yes

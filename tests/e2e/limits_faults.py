@@ -17,7 +17,7 @@ import time
 
 SENTRY, IMAGE, WORK = sys.argv[1:4]
 ROUNDS, SEED = int(sys.argv[4]), int(sys.argv[5])
-LONG = 100
+LONG = 400
 BUSY = ("sleep 1000 & while :; do (echo $$ | cat >/tmp/x; exec true) & wait $!; done",
         "while :; do :; done & while :; do dd if=/dev/zero of=/tmp/y bs=64k count=10 2>/dev/null; done",
         "find / -xdev | xargs -n 50 cat >/dev/null 2>&1; exec sleep 1000")

@@ -37,7 +37,7 @@ done
 
 # A program that writes too much and ends at once: the output limit, every time.
 for ((i = 0; i < 25; i++)); do
-    timeout 60 "$sentry" run --output 64K --report "$work/report" "$bb" -- head -c 100000 /dev/zero >/dev/null 2>&1
+    timeout 300 "$sentry" run --output 64K --report "$work/report" "$bb" -- head -c 100000 /dev/zero >/dev/null 2>&1
     echo "$? $(field verdict) $(field stdout.kept)"
 done | sort | uniq -c | sed 's/^ *//' >"$work/verdicts"
 check "too much output, then the end" "25 124 output-limit 65536" "$(cat "$work/verdicts")"
@@ -49,7 +49,7 @@ g "files, stopped by the memory limit" memory-limit --memory 128M --disk 1G --fi
 
 # A fork bomb leaves nothing behind, not even zombies. It has a process group of its own to be found by.
 set -m
-timeout 60 "$sentry" run --report "$work/report" --pids 64 "${guest[@]}" "$bb" -- /mnt/g bomb >/dev/null 2>&1 </dev/null &
+timeout 300 "$sentry" run --report "$work/report" --pids 64 "${guest[@]}" "$bb" -- /mnt/g bomb >/dev/null 2>&1 </dev/null &
 group=$!
 wait $group
 set +m
@@ -64,10 +64,10 @@ check "fork bomb: nothing is left" "" "$left"
 
 # Inside of a container: limits end programs there too.
 if unshare -pfm --mount-proc true 2>/dev/null; then
-    timeout 60 unshare -pfm --mount-proc "$sentry" run --report "$work/report" --timeout 500ms "$bb" -- \
+    timeout 300 unshare -pfm --mount-proc "$sentry" run --report "$work/report" --timeout 500ms "$bb" -- \
         sh -c 'while :; do :; done' >/dev/null 2>&1 </dev/null
     check "in a pid namespace: busy loop" "wall-limit" "$(field verdict)"
-    timeout 60 unshare -pfm --mount-proc "$sentry" run --report "$work/report" --cgroup none --memory 128M \
+    timeout 300 unshare -pfm --mount-proc "$sentry" run --report "$work/report" --cgroup none --memory 128M \
         "${guest[@]}" "$bb" -- /mnt/g private 400 >/dev/null 2>&1 </dev/null
     check "in a pid namespace: memory without a cgroup" "memory-limit sentry" "$(field verdict) $(field enforced_by.memory)"
 else
@@ -79,7 +79,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ -r "$bb/bin/busybox"
     mkdir -p "$work/bin" && cp -L "$sentry" "$(dirname "$sentry")/sentry-gofer" "$work/bin/" && chmod 755 "$work/bin"/*
     mkdir "$work/mine" && chown 12345:12345 "$work/mine"
     as_user() {
-        (cd / && timeout 60 setpriv --reuid 12345 --regid 12345 --clear-groups "$work/bin/sentry" run \
+        (cd / && timeout 300 setpriv --reuid 12345 --regid 12345 --clear-groups "$work/bin/sentry" run \
             --report "$work/mine/report" "$@" </dev/null)
     }
     if as_user "$bb" -- true 2>"$work/err"; then

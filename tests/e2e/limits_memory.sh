@@ -10,7 +10,7 @@ guest_build
 # What grows beyond the limit of 160 MB, in each way that there is; HELD MB of it must pass before.
 run_all() {
     local cg=$1 opts
-    opts=(--cgroup "$cg" --memory 160M --timeout 90s --disk 1G --file-size 1G --files 4096)
+    opts=(--cgroup "$cg" --memory 160M --timeout 300s --disk 1G --file-size 1G --files 4096)
 
     ends "$cg: enforced" ok "${opts[@]}" "$bb" -- true
     case $cg in
@@ -98,7 +98,7 @@ for i in range(250):
 import signal; signal.pause()'
 }
 
-auto=$(timeout 60 "$sentry" run --report "$work/report" "$bb" -- true >/dev/null 2>&1; field enforced_by.memory)
+auto=$(timeout 300 "$sentry" run --report "$work/report" "$bb" -- true >/dev/null 2>&1; field enforced_by.memory)
 case $auto in
 cgroup*) run_all "v${auto#cgroup}" ;;
 *) echo "     no memory cgroup here" ;;
