@@ -30,8 +30,8 @@
 
 enum {
     PERIOD_US = 100000,
-    REMOVE_TRIES = 200,
-    KILL_TRIES = 50,
+    REMOVE_TRIES = 6000, /* half a minute: where many others compute, the killed take their time */
+    KILL_TRIES = 1000,
     FREEZE_AFTER = 5,
     PATH_CAP = 512
 };
@@ -433,7 +433,7 @@ static void v1_kill(const char *dir, const char *freezer)
     }
     if (frozen[0] != '\0') {
         (void)write_file(frozen, "freezer.state", "THAWED");
-        (void)rmdir(frozen);
+        remove_dir(frozen);
     }
 }
 /* NOLINTEND(misc-no-recursion) */

@@ -194,5 +194,5 @@ static inline void facts_start(void)
     setrlimit(RLIMIT_NPROC, &few);
     if (chdir(dir) < 0)
         exit(94);
-    alarm(50);
+    alarm(220);
 }

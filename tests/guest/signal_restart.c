@@ -5,12 +5,18 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "facts.h"
 
+enum {
+    PATIENCE_MS = 200000 /* no call ends by its own time */
+};
+
+static volatile int *handled; /* shared with the helper */
 static int data_pipe[2], efd, epfd, sv[2];
 static uint32_t futex_word;
 static pid_t helper;
@@ -18,6 +24,24 @@ static pid_t helper;
 static void on_usr1(int signo)
 {
     (void)signo;
+    *handled = 1;
+}
+
+/* Until the process is asleep in a call. */
+static void until_asleep(pid_t pid)
+{
+    char path[64], text[256], *p;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    for (;;) {
+        int fd = NEED(open(path, O_RDONLY));
+        ssize_t n = read(fd, text, sizeof(text) - 1);
+        close(fd);
+        text[n > 0 ? n : 0] = '\0';
+        p = strrchr(text, ')');
+        if (p != NULL && p[1] == ' ' && p[2] == 'S')
+            return;
+        nap(1);
+    }
 }
 
 static long do_read(void)
@@ -40,24 +64,24 @@ static long do_wait(void)
 static long do_poll(void)
 {
     struct pollfd p = {efd, POLLIN, 0};
-    return poll(&p, 1, 400);
+    return poll(&p, 1, PATIENCE_MS);
 }
 
 static long do_select(void)
 {
-    struct timeval tv = {0, 400000};
+    struct timeval tv = {PATIENCE_MS / 1000, 0};
     return select(0, NULL, NULL, NULL, &tv);
 }
 
 static long do_epoll(void)
 {
     struct epoll_event ev;
-    return epoll_wait(epfd, &ev, 1, 400);
+    return epoll_wait(epfd, &ev, 1, PATIENCE_MS);
 }
 
 static long do_nanosleep(void)
 {
-    struct timespec ts = {0, 400000000};
+    struct timespec ts = {PATIENCE_MS / 1000, 0};
     return nanosleep(&ts, NULL);
 }
 
@@ -76,15 +100,16 @@ static long do_sigsuspend(void)
 static long do_sigtimedwait(void)
 {
     sigset_t set;
-    struct timespec ts = {0, 400000000};
+    struct timespec ts = {PATIENCE_MS / 1000, 0};
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
-    return sigtimedwait(&set, NULL, &ts);
+    /* musl's function goes on after EINTR. */
+    return syscall(SYS_rt_sigtimedwait, &set, NULL, &ts, 8);
 }
 
 static long do_futex(void)
 {
-    struct timespec ts = {0, 400000000};
+    struct timespec ts = {PATIENCE_MS / 1000, 0};
     return syscall(SYS_futex, &futex_word, FUTEX_WAIT, 0, &ts, NULL, 0);
 }
 
@@ -109,7 +134,8 @@ static long do_fcntl_lock(void)
     return r;
 }
 
-/* Runs the call while a child sends SIGUSR1 after 100 ms and lets the call finish after 250 ms. */
+/* Runs the call while a child sends SIGUSR1 into it and then, when the handler has run and the
+ * caller sleeps again, lets the call finish. */
 static void try_call(const char *name, long (*fn)(void), bool restart)
 {
     struct sigaction sa = {.sa_handler = on_usr1, .sa_flags = restart ? SA_RESTART : 0};
@@ -120,15 +146,18 @@ static void try_call(const char *name, long (*fn)(void), bool restart)
     NEED(sigaction(SIGUSR1, &sa, NULL));
     NEED(flock(lk, LOCK_EX));
     NEED(pipe(gate));
+    *handled = 0;
     helper = NEED(fork());
     if (helper == 0) {
         struct flock fl = {.l_type = F_WRLCK};
         fcntl(lk2, F_SETLK, &fl);
         if (write(gate[1], "", 1) != 1)
             _exit(1);
-        nap(100);
+        until_asleep(getppid());
         kill(getppid(), SIGUSR1);
-        nap(150);
+        while (*handled == 0)
+            nap(1);
+        until_asleep(getppid());
         if (write(data_pipe[1], "x", 1) != 1 || write(sv[1], "x", 1) != 1)
             _exit(1);
         flock(lk, LOCK_UN);
@@ -165,6 +194,7 @@ int main(void)
         {"fcntl lock", do_fcntl_lock},
     };
     facts_start();
+    handled = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     close(make_file("lock", ""));
     close(make_file("lock2", ""));
     NEED(pipe(data_pipe));
