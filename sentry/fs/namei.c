@@ -247,13 +247,17 @@ static int step(struct walk *w, const char *name, size_t len)
     return walk_enter(w, d);
 }
 
-/* What the permission check needs as well; not where a mount is known to lie. */
+/* What the permission check needs as well; not where a mount is known to lie, nor for what is
+ * cached for good. */
 static void look_ahead(const struct walk *w, const char *name, size_t len)
 {
     struct inode *dir = w->cur.dentry->inode;
-    struct dentry *d = dir->ops->lookup_ahead ? dentry_cached(w->cur.dentry, name, len) : NULL;
+    struct dentry *d;
 
-    if (dir->ops->lookup_ahead && !(d && d->nmounts))
+    if (!dir->ops->lookup_ahead)
+        return;
+    d = dentry_cached(w->cur.dentry, name, len);
+    if (!d || (!d->nmounts && dir->ops->revalidate))
         dir->ops->lookup_ahead(dir, name);
     dentry_put(d);
 }

@@ -123,6 +123,7 @@ static int64_t goferfs_listxattr(struct inode *ino, char *buf, size_t cap)
 
 const struct inode_ops goferfs_inode_ops = {
     .lookup = goferfs_lookup,
+    .lookup_ahead = goferfs_lookup_ahead,
     .readlink = goferfs_readlink,
     .open = goferfs_open,
     .getxattr = goferfs_getxattr,

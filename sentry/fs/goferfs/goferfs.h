@@ -31,11 +31,30 @@ struct gofer_listing {
     int error;           /* while it is being filled */
 };
 
+/* An answer to a lookup that has not come yet. */
+struct goferfs_answer {
+    bool used, absent;
+    bool last; /* of the names that were found: descriptor and target are its */
+    uint32_t dir;
+    size_t len;
+    char name[GOFER_NAME_MAX];
+    struct gofer_step step; /* not if absent */
+};
+
+struct goferfs_ahead {
+    struct goferfs_answer e[GOFER_WALK_MAX];
+    uint32_t n;
+    int fd; /* -1: none */
+    size_t link_len;
+    char link[GOFER_LINK_MAX + 1];
+};
+
 struct goferfs {
     struct gofer_client *client; /* borrowed */
     struct super *super;         /* borrowed: it owns us */
     struct list_head buckets[GOFERFS_BUCKETS];
     struct served_forget forget;
+    struct goferfs_ahead ahead;
     uint8_t *bounce;
 };
 
@@ -64,10 +83,28 @@ static inline struct gofer_inode *gofer_inode_of(const struct inode *ino)
 int goferfs_inode(struct goferfs *fs, uint32_t node, const struct gofer_attr *a, int fd,
                   const char *link, size_t link_len, struct inode **ret_inode) MUST_CHECK;
 void goferfs_forget_flush(struct goferfs *fs);
+/* A node that came in an answer which nobody used. */
+void goferfs_unused_node(struct goferfs *fs, const struct gofer_step *s);
 
 /* file.c, lookup.c */
 extern const struct inode_ops goferfs_inode_ops;
 int goferfs_lookup(struct inode *dir, struct dentry *d) MUST_CHECK;
+/* Whether the name is known to be absent without asking. */
+bool goferfs_known_absent(struct gofer_inode *gi, const char *name, size_t len);
+
+/* ahead.c */
+void goferfs_lookup_ahead(struct inode *dir, const char *path);
+/* The answer to a lookup, if it is there. *ret_fd is the caller's; the target is borrowed until the
+ * next call into goferfs. */
+bool goferfs_ahead_take(struct gofer_inode *dir, const struct dentry *d,
+                        struct goferfs_answer *ret_e, int *ret_fd, const char **ret_link,
+                        size_t *ret_link_len) MUST_CHECK;
+/* Gives back what nobody asked for. */
+void goferfs_ahead_drop(struct goferfs *fs);
+/* The directory `node` is no longer known: nor is what was asked for in it. */
+void goferfs_ahead_lost(struct goferfs *fs, uint32_t node);
+/* Whether an answer not used yet has this node. */
+bool goferfs_ahead_holds(const struct goferfs *fs, uint32_t node);
 
 /* dir.c */
 extern const struct file_ops goferfs_dir_ops;

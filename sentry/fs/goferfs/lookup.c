@@ -6,8 +6,7 @@
 #include "sentry/fs/goferfs/goferfs.h"
 #include "sentry/host/host.h"
 
-/* Whether the name is known to be absent without asking. */
-static bool known_absent(struct gofer_inode *gi, const struct dentry *d)
+bool goferfs_known_absent(struct gofer_inode *gi, const char *name, size_t len)
 {
     struct gofer_listing *l;
 
@@ -16,7 +15,7 @@ static bool known_absent(struct gofer_inode *gi, const struct dentry *d)
         if (goferfs_listing(gi, &l) < 0)
             return false;
     }
-    return gi->listing && !goferfs_listing_has(gi->listing, d->name, d->name_len);
+    return gi->listing && !goferfs_listing_has(gi->listing, name, len);
 }
 
 static int walk_one(struct gofer_inode *gi, const struct dentry *d, struct gofer_walk *w)
@@ -38,17 +37,47 @@ static int walk_one(struct gofer_inode *gi, const struct dentry *d, struct gofer
     return r;
 }
 
+static int found(struct gofer_inode *gi, struct dentry *d, const struct gofer_step *s, int fd,
+                 const char *link, size_t link_len)
+{
+    struct inode *ino;
+    int r = goferfs_inode(gi->fs, s->node, &s->attr, fd, link, link_len, &ino);
+
+    if (r == 0)
+        dentry_instantiate(d, ino);
+    return r;
+}
+
+/* By what was asked for ahead. */
+static bool answered(struct gofer_inode *gi, struct dentry *d, int *ret_r)
+{
+    struct goferfs_answer e;
+    const char *link;
+    size_t link_len;
+    int fd;
+
+    if (!goferfs_ahead_take(gi, d, &e, &fd, &link, &link_len))
+        return false;
+    *ret_r = 0;
+    if (e.absent)
+        gi->misses++;
+    else
+        *ret_r = found(gi, d, &e.step, fd, link, link_len);
+    return true;
+}
+
 int goferfs_lookup(struct inode *dir, struct dentry *d)
 {
     struct gofer_inode *gi = gofer_inode_of(dir);
     struct gofer_walk w = {.fd = -1};
-    struct inode *ino;
     int r;
 
     if (d->name_len > LX_NAME_MAX)
         return -ENAMETOOLONG;
-    if (known_absent(gi, d))
+    if (goferfs_known_absent(gi, d->name, d->name_len))
         return 0;
+    if (answered(gi, d, &r))
+        return r;
     r = walk_one(gi, d, &w);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
@@ -58,9 +87,5 @@ int goferfs_lookup(struct inode *dir, struct dentry *d)
         gi->misses++;
         return 0;
     }
-    r = goferfs_inode(gi->fs, w.steps[0].node, &w.steps[0].attr, w.fd, w.link, w.link_len, &ino);
-    if (r < 0)
-        return r;
-    dentry_instantiate(d, ino);
-    return 0;
+    return found(gi, d, &w.steps[0], w.fd, w.link, w.link_len);
 }

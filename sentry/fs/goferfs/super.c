@@ -32,6 +32,9 @@ void goferfs_forget_flush(struct goferfs *fs)
 
 static void forget_node(struct goferfs *fs, uint32_t node)
 {
+    if (goferfs_ahead_holds(fs, node))
+        return;
+    goferfs_ahead_lost(fs, node);
     if (served_forget_full(&fs->forget))
         goferfs_forget_flush(fs);
     served_forget_add(&fs->forget, node);
@@ -47,6 +50,14 @@ static struct gofer_inode *find_inode(struct goferfs *fs, uint64_t dev, uint64_t
             return gi;
     }
     return NULL;
+}
+
+void goferfs_unused_node(struct goferfs *fs, const struct gofer_step *s)
+{
+    struct gofer_inode *gi = find_inode(fs, attr_dev(&s->attr), s->attr.ino, s->attr.mode);
+
+    if (!gi || gi->node != s->node)
+        forget_node(fs, s->node);
 }
 
 static int inode_make(struct goferfs *fs, uint32_t node, const struct gofer_attr *a,
@@ -142,6 +153,7 @@ static void goferfs_free(struct super *sb)
 
     if (!fs)
         return;
+    goferfs_ahead_drop(fs);
     goferfs_forget_flush(fs);
     kfree(fs->bounce);
     kfree(fs);
@@ -187,6 +199,7 @@ int goferfs_mount_new(struct gofer_client *c, uint32_t root_node, struct super *
     sb->readonly = true;
     sb->blksize = 4096;
     fs->client = c;
+    fs->ahead.fd = -1;
     fs->super = sb;
     for (uint32_t i = 0; i < GOFERFS_BUCKETS; i++)
         list_init(&fs->buckets[i]);

@@ -123,10 +123,33 @@ static int open_content(struct gofer_client *c, uint32_t node, int *ret_fd)
     return 0;
 }
 
+/* One name of a walk; false when it ends there. */
+static bool walk_name(struct gofer_client *c, struct gofer_walk *w, uint16_t n, uint32_t *node)
+{
+    int i = child_of(c, *node, w->names[n], w->lens[n]);
+    const struct fake_file *f;
+
+    if (i < 0) {
+        w->error = -ENOENT;
+        return false;
+    }
+    f = &c->files[i];
+    *node = (uint32_t)i + 1;
+    w->done = (uint16_t)(n + 1);
+    w->steps[n].node = *node;
+    fill_attr(c, *node, &w->steps[n].attr);
+    c->live[i + 1] = 1;
+    if (LX_S_ISLNK(f->mode)) {
+        w->link = f->content;
+        w->link_len = strlen(f->content);
+    }
+    return LX_S_ISDIR(f->mode);
+}
+
 int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
 {
-    const struct fake_file *f;
-    int i = child_of(c, w->node, w->names[0], w->lens[0]);
+    uint32_t node = w->node;
+    uint16_t n = 0;
 
     c->requests++;
     w->fd = -1;
@@ -134,26 +157,10 @@ int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
     w->link_len = 0;
     w->done = 0;
     w->error = 0;
-    if (i < 0) {
-        w->error = -ENOENT;
-        return 0;
-    }
-    w->done = 1;
-    w->steps[0].node = (uint32_t)i + 1;
-    fill_attr(c, (uint32_t)i + 1, &w->steps[0].attr);
-    c->live[i + 1] = 1;
-    f = &c->files[i];
-    if (LX_S_ISLNK(f->mode)) {
-        w->link = f->content;
-        w->link_len = strlen(f->content);
-    }
-    if ((w->flags & GOFER_WALK_OPEN) && LX_S_ISREG(f->mode)) {
-        int fd, r = open_content(c, (uint32_t)i + 1, &fd);
-
-        if (r < 0)
-            return r;
-        w->fd = fd;
-    }
+    while (n < w->n && walk_name(c, w, n, &node))
+        n++;
+    if ((w->flags & GOFER_WALK_OPEN) && w->done == w->n && LX_S_ISREG(c->files[node - 1].mode))
+        return open_content(c, node, &w->fd);
     return 0;
 }
 

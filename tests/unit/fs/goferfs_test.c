@@ -47,6 +47,18 @@ static struct dentry *look(struct dentry *dir, const char *name)
     return d;
 }
 
+static int64_t read_at(struct dentry *d, uint64_t pos, char *buf, size_t n)
+{
+    struct file f = {.inode = d->inode, .flags = LX_O_RDONLY};
+    struct uio u;
+    int64_t r;
+
+    ck_assert_int_eq(d->inode->ops->open(d->inode, &f), 0);
+    uio_init_kernel(&u, buf, n);
+    r = f.ops->read(&f, &u, &pos);
+    return r;
+}
+
 TEST(lookups_are_remembered)
 {
     struct gofer_client *c;
@@ -78,6 +90,71 @@ TEST(hard_links_are_one_inode)
     unmount(sb, c);
 }
 
+static void look_ahead(struct super *sb, const char *path)
+{
+    sb->root->inode->ops->lookup_ahead(sb->root->inode, path);
+}
+
+TEST(path_is_one_request)
+{
+    struct gofer_client *c;
+    struct super *sb = mount_image(&c);
+    uint32_t before = fake_image_requests(c);
+    char buf[8];
+
+    look_ahead(sb, "bin/sh");
+    struct dentry *bin = look(sb->root, "bin"), *sh = look(bin, "sh");
+    ck_assert_int_eq(read_at(sh, 0, buf, sizeof(buf)), 5);
+    ck_assert_uint_eq(fake_image_requests(c), before + 1);
+    look_ahead(sb, "bin/none/x");
+    struct dentry *none = look(bin, "none");
+    ck_assert_ptr_null(none->inode);
+    ck_assert_uint_eq(fake_image_requests(c), before + 2);
+    dentry_put(none);
+    dentry_put(sh);
+    dentry_put(bin);
+    unmount(sb, c);
+}
+
+TEST(path_ends_at_a_link)
+{
+    struct gofer_client *c;
+    struct super *sb = mount_image(&c);
+    uint32_t before = fake_image_requests(c);
+    char buf[8];
+
+    look_ahead(sb, "bin/link/x");
+    struct dentry *bin = look(sb->root, "bin"), *link = look(bin, "link");
+    ck_assert_int_eq(link->inode->ops->readlink(link->inode, buf, sizeof(buf)), 2);
+    ck_assert_uint_eq(fake_image_requests(c), before + 1);
+    dentry_put(link);
+    dentry_put(bin);
+    unmount(sb, c);
+}
+
+/* What nobody looked up is given back; an answer does not outlive the directory that it is about.
+ */
+TEST(unused_answers_are_given_back)
+{
+    struct gofer_client *c;
+    struct super *sb = mount_image(&c);
+
+    look_ahead(sb, "bin/a");
+    look_ahead(sb, "bin/b/x");
+    struct dentry *bin = look(sb->root, "bin");
+    dentry_drop(bin);
+    dentry_put(bin);
+    bin = look(sb->root, "bin");
+    uint32_t before = fake_image_requests(c);
+    struct dentry *b = look(bin, "b");
+    ck_assert_ptr_nonnull(b->inode);
+    ck_assert_uint_eq(fake_image_requests(c), before + 1);
+    dentry_put(b);
+    dentry_put(bin);
+    look_ahead(sb, "bin/c");
+    unmount(sb, c);
+}
+
 TEST(many_misses_load_the_listing)
 {
     struct gofer_client *c;
@@ -94,18 +171,6 @@ TEST(many_misses_load_the_listing)
     ck_assert_uint_eq(fake_image_requests(c), before);
     dentry_put(bin);
     unmount(sb, c);
-}
-
-static int64_t read_at(struct dentry *d, uint64_t pos, char *buf, size_t n)
-{
-    struct file f = {.inode = d->inode, .flags = LX_O_RDONLY};
-    struct uio u;
-    int64_t r;
-
-    ck_assert_int_eq(d->inode->ops->open(d->inode, &f), 0);
-    uio_init_kernel(&u, buf, n);
-    r = f.ops->read(&f, &u, &pos);
-    return r;
 }
 
 TEST(reads_come_from_the_descriptor)
@@ -198,6 +263,7 @@ TEST(failing_allocations)
         if (goferfs_mount_new(c, 0, &sb) == 0) {
             struct dentry *bin, *d;
 
+            look_ahead(sb, "bin/sh");
             if (dentry_lookup(sb->root, "bin", 3, &bin) == 0) {
                 if (bin->inode) {
                     for (int i = 0; i < 6; i++) {
@@ -220,6 +286,9 @@ TEST_SUITE(goferfs)
 {
     TEST_ADD(lookups_are_remembered);
     TEST_ADD(hard_links_are_one_inode);
+    TEST_ADD(path_is_one_request);
+    TEST_ADD(path_ends_at_a_link);
+    TEST_ADD(unused_answers_are_given_back);
     TEST_ADD(many_misses_load_the_listing);
     TEST_ADD(reads_come_from_the_descriptor);
     TEST_ADD(descriptors_are_bounded);
