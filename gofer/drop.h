@@ -10,8 +10,9 @@ struct error;
 /* Closes every descriptor but the n given ones (in any order). */
 void drop_files(const int *keep, size_t n);
 
-/* An id for drop_privilege, nobody's where there is one to spare. The keeper and the server need the same one: the host delivers the
- * signal for the death of a parent only if that might have sent it itself. */
+/* An id for drop_privilege, nobody's where there is one to spare. The keeper and the server need
+ * the same one: the host delivers the signal for the death of a parent only if that might have sent
+ * it itself. */
 uint32_t drop_id(void);
 /*
  * Becomes user and group `id` (when the caller is root and has such ids) and drops all

@@ -10,6 +10,7 @@
 #include "lib/compiler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <termios.h>
@@ -152,7 +153,7 @@ bool host_isatty(int fd)
 
 int host_dup(int fd)
 {
-    int r = dup(fd);
+    int r = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     return r < 0 ? -errno : r;
 }
 

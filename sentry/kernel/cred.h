@@ -20,7 +20,7 @@ struct cred {
 };
 
 struct cred *cred_new(void) MUST_CHECK; /* all zero ids, no capability; NULL: no memory */
-struct cred *cred_dup(const struct cred *c) MUST_CHECK;
+struct cred *cred_dup(const struct cred *from) MUST_CHECK;
 struct cred *cred_get(struct cred *c);
 void cred_put(struct cred *c);
 bool cred_capable(const struct cred *c, int cap);       /* LX_CAP_* number */

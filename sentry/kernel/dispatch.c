@@ -98,6 +98,8 @@ static bool is_restart(int64_t val)
            val == -ERESTART_RESTARTBLOCK;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): a call starts over only after a pending signal was taken off that
+ * turned out to be ignored */
 static void run_handler(struct task *t);
 
 /* The interrupted call starts over, without the guest noticing. */
@@ -204,6 +206,7 @@ static void run_handler(struct task *t)
         dispatch_result(t, res);
     task_put(t);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 struct sys_res task_block(struct task *t, int intr)
 {

@@ -58,8 +58,8 @@ void thread_group_reap(struct thread_group *tg);
 /* Drops everything a task owns but its identity; its host thread is gone or going. */
 void task_release_resources(struct task *t);
 void vfork_done(struct task *t);
-/* Ends every thread of t's group but t (execve). */
-void thread_group_kill_others(struct task *t);
+/* Ends every thread of keep's group but keep (execve). */
+void thread_group_kill_others(struct task *keep);
 void thread_group_notify_parent(struct thread_group *tg, int signo, int code, int status);
 
 /* task.c, thread_group.c */

@@ -177,10 +177,10 @@ static int place_stack(struct loader *l, uint64_t *ret_top)
     uint64_t size = task_rlimit(l->task, LX_RLIMIT_STACK)->rlim_cur;
     size = page_up(MAX(MIN(size, (uint64_t)STACK_MAX), (uint64_t)STACK_MIN));
     uint64_t top = LX_TASK_SIZE - PAGE_SIZE - random_pages(l, STACK_RANDOM_BITS);
-    uint64_t start = vma_find_free(l->mm, size + 256 * PAGE_SIZE, top);
+    uint64_t start = vma_find_free(l->mm, size + 256ull * PAGE_SIZE, top);
     if (start == 0)
         return -ENOMEM;
-    top = start + 256 * PAGE_SIZE + size;
+    top = start + 256ull * PAGE_SIZE + size;
     uint32_t prot = LX_PROT_READ | LX_PROT_WRITE;
     if (l->program->elf.exec_stack)
         prot |= LX_PROT_EXEC;

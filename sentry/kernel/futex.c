@@ -13,8 +13,8 @@
  * mutex whose owner dies: FUTEX_WAITERS set at that instant is lost, and its setter does not sleep.
  *
  * A waiter is the restart object of its task: it is freed whatever way the call ends.
- * Priority inheritance is refused with ENOSYS, as by a kernel without it: the C library then refuses
- * to make such a mutex (ENOTSUP), before anybody relies on it.
+ * Priority inheritance is refused with ENOSYS, as by a kernel without it: the C library then
+ * refuses to make such a mutex (ENOTSUP), before anybody relies on it.
  */
 #include "abi/futex.h"
 

@@ -84,9 +84,9 @@ int64_t ovl_listxattr(struct inode *ino, char *buf, size_t cap) MUST_CHECK;
 int ovl_removexattr(struct inode *ino, const char *name) MUST_CHECK;
 
 /* -- copyup.c ---------------------------------------------------------------------------------- */
-/* Gives oi an upper, with at most data_max bytes of content (or more, if a copy-up of more was under
- * way). 0 when it has one. -ESTEP in a system call: the file is large, and the call has to run again
- * for the rest; so nothing may have happened before. */
+/* Gives oi an upper, with at most data_max bytes of content (or more, if a copy-up of more was
+ * under way). 0 when it has one. -ESTEP in a system call: the file is large, and the call has to
+ * run again for the rest; so nothing may have happened before. */
 int ovl_copy_up(struct ovl_inode *oi, uint64_t data_max) MUST_CHECK;
 /* Owner, mode and times. */
 int ovl_copy_attr(const struct inode *lower, struct inode *upper) MUST_CHECK;
