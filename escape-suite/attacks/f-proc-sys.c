@@ -54,23 +54,41 @@ static int try_setting(const char *path, int *readable)
     return 0;
 }
 
+/* Limits of System V objects belong to an IPC namespace. Where the kernel is the runtime's own, so
+ * is that namespace; the harness looks at the host's values. */
+static bool box_owned(const char *name)
+{
+    static const char *const names[] = {"kernel/shmmax", "kernel/shm_rmid_forced", "kernel/msgmax",
+                                        "kernel/sem"};
+    for (int i = 0; own_kernel() && i < COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static int attack(void)
 {
     static const char *const roots[] = {"/proc/sys", "/proc/self/root/proc/sys",
                                         "/proc/1/root/proc/sys", "/proc/../proc/./sys",
                                         "/proc/self/task/../../sys"};
     char path[256], now[64] = "";
-    int taken = 0, readable = 0;
+    int taken = 0, readable = 0, own = 0;
     for (int r = 0; r < COUNT(roots); r++)
         for (int i = 0; i < COUNT(settings); i++) {
             snprintf(path, sizeof(path), "%s/%s", roots[r], settings[i]);
-            if (try_setting(path, &readable) && taken++ < 8)
+            if (!try_setting(path, &readable))
+                continue;
+            if (box_owned(settings[i]))
+                own++;
+            else if (taken++ < 8)
                 step("%s takes a write", path);
         }
     int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY);
     if (fd >= 0)
         read(fd, now, sizeof(now) - 1);
-    step("%d readings, %d writes taken, core_pattern is now \"%s\"", readable, taken, now);
+    step(
+        "%d readings, %d writes taken, %d of settings of the box's own, core_pattern is now \"%s\"",
+        readable, taken, own, now);
     if (taken)
         return escaped("%d settings took a write", taken);
     return contained("no setting takes a write");
