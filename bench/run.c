@@ -165,7 +165,12 @@ int main(int argc, char **argv)
             "usage: sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX [DEBIAN]\n");
         return 2;
     }
-    p.busybox = argv[i];
+    /* Absolute, since a bundle names it too. */
+    p.busybox = realpath(argv[i], NULL);
+    if (p.busybox == NULL) {
+        (void)fprintf(stderr, "sentry-bench: %s: %s\n", argv[i], strerror(errno));
+        return 2;
+    }
     (void)snprintf(p.image_file, sizeof(p.image_file), "%.4000s/bin/busybox", p.busybox);
     (void)setenv("BENCH_FILE", p.image_file, 1);
     (void)printf("%-14s %12s %12s %8s\n", "operation", "native ns", "sandbox ns", "ratio");
