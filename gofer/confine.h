@@ -21,7 +21,6 @@ struct confinement {
     bool reads_all;  /* kept CAP_DAC_READ_SEARCH */
     int landlock;    /* ABI version in force, 0: none */
     uint32_t id;     /* the user that keeper and server become where they are root */
-    int proc_fd;     /* the host's /proc until confine_enter; -1: none */
     int parent_pipe; /* readable end-of-file when the keeper is gone; -1: no keeper */
 };
 

@@ -167,6 +167,5 @@ int confine_volumes(struct confinement *c, const struct volume_source *roots, ui
         paths[r] = (struct drop_path){roots[r].fd, is_directory(roots[r].fd), roots[r].writable};
     c->landlock = drop_paths(paths, nroots);
     *ret_top = top;
-    return drop_syscalls(writable ? &confine_filter_volumes_write : &confine_filter_volumes_read,
-                         err);
+    return drop_syscalls(writable ? &confine_filter_volumes : &confine_filter_gofer, err);
 }

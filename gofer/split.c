@@ -34,8 +34,9 @@ enum {
 
 /* Of the caller's user namespace, read while its /proc can be seen. */
 static char own_uids[IDMAP_TEXT], own_gids[IDMAP_TEXT];
+static int proc_fd; /* the host's /proc */
 
-static int proc_write(int proc_fd, pid_t pid, const char *file, const char *text)
+static int proc_write(pid_t pid, const char *file, const char *text)
 {
     char path[64];
     (void)snprintf(path, sizeof(path), "%d/%s", (int)pid, file);
@@ -48,33 +49,33 @@ static int proc_write(int proc_fd, pid_t pid, const char *file, const char *text
 }
 
 /* Every id that the caller's namespace has, mapped to itself; needs CAP_SETUID and CAP_SETGID. */
-static int map_all(int proc_fd, pid_t pid, const char *file)
+static int map_all(pid_t pid, const char *file)
 {
     char text[IDMAP_TEXT];
     const char *own = strcmp(file, "uid_map") == 0 ? own_uids : own_gids;
     int r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
-    return r < 0 ? r : proc_write(proc_fd, pid, file, text);
+    return r < 0 ? r : proc_write(pid, file, text);
 }
 
 /* The caller's own id as 0, which is all that an ordinary user may do. */
-static int map_self(int proc_fd, pid_t pid, const char *file, unsigned id)
+static int map_self(pid_t pid, const char *file, unsigned id)
 {
     char text[32];
     (void)snprintf(text, sizeof(text), "0 %u 1\n", id);
-    return proc_write(proc_fd, pid, file, text);
+    return proc_write(pid, file, text);
 }
 
-static int write_maps(int proc_fd, pid_t pid, bool *ret_single)
+static int write_maps(pid_t pid, bool *ret_single)
 {
     *ret_single = false;
-    if (map_all(proc_fd, pid, "uid_map") == 0)
-        return map_all(proc_fd, pid, "gid_map");
+    if (map_all(pid, "uid_map") == 0)
+        return map_all(pid, "gid_map");
     *ret_single = true;
-    int rc = proc_write(proc_fd, pid, "setgroups", "deny");
+    int rc = proc_write(pid, "setgroups", "deny");
     if (rc == 0)
-        rc = map_self(proc_fd, pid, "uid_map", geteuid());
+        rc = map_self(pid, "uid_map", geteuid());
     if (rc == 0)
-        rc = map_self(proc_fd, pid, "gid_map", getegid());
+        rc = map_self(pid, "gid_map", getegid());
     return rc;
 }
 
@@ -126,8 +127,7 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
     }
     fd_close(ends[0]);
     bool single = false;
-    bool good =
-        pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps(c->proc_fd, (pid_t)pid, &single) == 0);
+    bool good = pid > 0 && (!(flags & CLONE_NEWUSER) || write_maps((pid_t)pid, &single) == 0);
     if (good && fd_write_full(ends[1], single ? "1" : "a", 1) == 0)
         keep((pid_t)pid, ends[1], monitor, c->id);
     fd_close(ends[1]);
@@ -176,7 +176,7 @@ int confine_split(struct confinement *c, const struct confine_join *join, struct
         return error_set(err, ESRCH, "the parent has gone");
     idmap_read("uid_map", own_uids);
     idmap_read("gid_map", own_gids);
-    c->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool joined = join != NULL && join_namespaces(c, join);
     if (join != NULL) {
         fd_close(join->pidfd);
@@ -186,7 +186,6 @@ int confine_split(struct confinement *c, const struct confine_join *join, struct
         CLONE_NEWPID | (c->detached ? 0 : CLONE_NEWNS) | (joined ? 0 : EMPTY_NAMESPACES);
     if (split_with(namespaces | CLONE_NEWUSER, c, monitor) == 0)
         (void)split_with(namespaces, c, monitor);
-    fd_close(c->proc_fd);
-    c->proc_fd = -1;
+    fd_close(proc_fd);
     return 0;
 }

@@ -34,6 +34,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "platform/confine/landlock.h"
+
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
@@ -42,8 +44,6 @@
 enum {
     OPEN_FILES = 4096,
     ADDRESS_SPACE = 1 << 30,
-    LANDLOCK_BENEATH = 1,
-    LANDLOCK_QUERY = 1
 };
 
 /* --- the process
@@ -234,58 +234,24 @@ static int set_capabilities(struct error *err)
     return 0;
 }
 
-/* As <linux/landlock.h> has it since ABI 6; older kernels take a shorter one. */
-struct landlock_attr {
-    uint64_t fs, net, scoped;
-};
-struct landlock_beneath {
-    uint64_t allowed;
-    int32_t fd;
-} PACKED;
-
-enum landlock_right {
-    RIGHT_WRITE = 1 << 1,
-    RIGHT_READ = 1 << 2,
-    RIGHT_READ_DIR = 1 << 3,
-    RIGHT_REMOVE_DIR = 1 << 4,
-    RIGHT_REMOVE_FILE = 1 << 5,
-    RIGHT_MAKE_DIR = 1 << 7,
-    RIGHT_MAKE_REG = 1 << 8,
-    RIGHT_MAKE_FIFO = 1 << 10,
-    RIGHT_MAKE_SYM = 1 << 12,
-    RIGHT_REFER = 1 << 13,
-    RIGHT_TRUNCATE = 1 << 14
-};
-
-static bool allow_beneath(int rules, int fd, uint64_t rights)
-{
-    struct landlock_beneath b = {.allowed = rights, .fd = fd};
-    return fd < 0 || syscall(SYS_landlock_add_rule, rules, LANDLOCK_BENEATH, &b, 0) == 0;
-}
-
+/* Before ABI 2 a domain could not rename or link from one directory to another. */
 static void enter_landlock(const struct unpack_box *box)
 {
-    static const uint8_t fs_bits[] = {0, 13, 14, 15, 15}; /* by ABI version; 16 from 5 on */
-    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_QUERY);
-    if (abi < 2)
-        return;
-    struct landlock_attr attr = {
-        .fs = (1u << (abi < (long)ARRAY_LEN(fs_bits) ? fs_bits[abi] : 16)) - 1,
-        .net = abi >= 4 ? 3 : 0,
-        .scoped = abi >= 6 ? 3 : 0,
-    };
-    auto_fd int rules = (int)syscall(SYS_landlock_create_ruleset, &attr,
-                                     abi >= 6   ? 24
-                                     : abi >= 4 ? 16
-                                                : 8,
-                                     0);
-    uint64_t change = RIGHT_WRITE | RIGHT_READ | RIGHT_READ_DIR | RIGHT_REMOVE_DIR |
-                      RIGHT_REMOVE_FILE | RIGHT_MAKE_DIR | RIGHT_MAKE_REG | RIGHT_MAKE_FIFO |
-                      RIGHT_MAKE_SYM | RIGHT_REFER | RIGHT_TRUNCATE;
-    if (rules >= 0 && allow_beneath(rules, box->target, change & attr.fs) &&
-        allow_beneath(rules, box->source, RIGHT_READ | RIGHT_READ_DIR) &&
-        allow_beneath(rules, box->blobs, RIGHT_READ | RIGHT_READ_DIR))
-        (void)syscall(SYS_landlock_restrict_self, rules, 0);
+    const uint64_t read = LANDLOCK_READ_FILE | LANDLOCK_READ_DIR;
+    const uint64_t change = read | LANDLOCK_WRITE_FILE | LANDLOCK_REMOVE_DIR |
+                            LANDLOCK_REMOVE_FILE | LANDLOCK_MAKE_DIR | LANDLOCK_MAKE_REG |
+                            LANDLOCK_MAKE_FIFO | LANDLOCK_MAKE_SYM | LANDLOCK_REFER |
+                            LANDLOCK_TRUNCATE;
+    const struct landlock_path all[] = {
+        {box->target, change}, {box->source, read}, {box->blobs, read}};
+    struct landlock_path paths[ARRAY_LEN(all)];
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (all[i].fd >= 0)
+            paths[n++] = all[i];
+    }
+    if (landlock_abi() >= 2)
+        (void)!landlock_enter(paths, n);
 }
 
 static const int allowed_calls[] = {

@@ -13,10 +13,10 @@ struct confine_filter {
 };
 
 extern const struct confine_filter confine_filter_sentry;
-extern const struct confine_filter confine_filter_keeper;       /* waits for a server */
-extern const struct confine_filter confine_filter_gofer;        /* serves the image */
-extern const struct confine_filter confine_filter_volumes_read; /* serves volumes, all read-only */
-extern const struct confine_filter confine_filter_volumes_write;
+extern const struct confine_filter confine_filter_keeper; /* waits for a server */
+/* Serves what may only be read, the image or volumes; and volumes of which some may be written. */
+extern const struct confine_filter confine_filter_gofer;
+extern const struct confine_filter confine_filter_volumes;
 
 /* For good, for this thread and what it makes. Needs no_new_privs. 0 or -errno. */
 int confine_filter_enter(const struct confine_filter *f) MUST_CHECK;

@@ -25,14 +25,20 @@ struct landlock_beneath {
     int32_t fd;
 } PACKED;
 
+int landlock_abi(void)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, QUERY_VERSION);
+    return (int)MAX(abi, 0l);
+}
+
 int landlock_enter(const struct landlock_path *paths, size_t n)
 {
     static const uint8_t fs_bits[] = {0, 13, 14, 15, 15}; /* by ABI version; 16 from 5 on */
-    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, QUERY_VERSION);
-    if (abi <= 0)
+    int abi = landlock_abi();
+    if (abi == 0)
         return 0;
     struct landlock_attr attr = {
-        .fs = (1u << (abi < (long)ARRAY_LEN(fs_bits) ? fs_bits[abi] : 16)) - 1,
+        .fs = (1u << (abi < (int)ARRAY_LEN(fs_bits) ? fs_bits[abi] : 16)) - 1,
         .net = abi >= 4 ? 3 : 0,
         .scoped = abi >= 6 ? 3 : 0,
     };
@@ -49,5 +55,5 @@ int landlock_enter(const struct landlock_path *paths, size_t n)
     if (r == 0 && syscall(SYS_landlock_restrict_self, rules, 0) < 0)
         r = -errno;
     (void)close(rules);
-    return r < 0 ? r : (int)abi;
+    return r < 0 ? r : abi;
 }

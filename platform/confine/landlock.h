@@ -27,6 +27,8 @@ struct landlock_path {
     uint64_t rights; /* those that the kernel does not know are left out */
 };
 
+/* The ABI that the kernel offers, 0: none. */
+int landlock_abi(void);
 /* The ABI in force; 0: the kernel has no Landlock; -errno: it has, and refused. Needs no_new_privs
  * or CAP_SYS_ADMIN. Changes of the mount tree are refused afterwards. */
 int landlock_enter(const struct landlock_path *paths, size_t n) MUST_CHECK;

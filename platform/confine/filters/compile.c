@@ -28,8 +28,7 @@ static const struct filter filters[] = {
      SENTRY_SANITIZED ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS},
     {"keeper", filter_keeper_rules, SCMP_ACT_KILL_PROCESS},
     {"gofer", filter_gofer_rules, SCMP_ACT_KILL_PROCESS},
-    {"volumes_read", filter_volumes_read_rules, SCMP_ACT_KILL_PROCESS},
-    {"volumes_write", filter_volumes_write_rules, SCMP_ACT_KILL_PROCESS},
+    {"volumes", filter_volumes_rules, SCMP_ACT_KILL_PROCESS},
 };
 
 int filter_allow(scmp_filter_ctx f, const int *calls, size_t n)

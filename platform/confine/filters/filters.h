@@ -13,8 +13,7 @@
 int filter_sentry_rules(scmp_filter_ctx f);
 int filter_keeper_rules(scmp_filter_ctx f);
 int filter_gofer_rules(scmp_filter_ctx f);
-int filter_volumes_read_rules(scmp_filter_ctx f);
-int filter_volumes_write_rules(scmp_filter_ctx f);
+int filter_volumes_rules(scmp_filter_ctx f);
 
 /* The calls of a list, with any arguments. */
 int filter_allow(scmp_filter_ctx f, const int *calls, size_t n);

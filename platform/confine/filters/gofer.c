@@ -61,18 +61,13 @@ int filter_gofer_rules(scmp_filter_ctx f)
     return r == 0 ? common_rules(f) : r;
 }
 
-int filter_volumes_read_rules(scmp_filter_ctx f)
-{
-    return filter_gofer_rules(f);
-}
-
 static int allow_node(scmp_filter_ctx f, mode_t type)
 {
     return seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mknodat), 1,
                             SCMP_A2(SCMP_CMP_MASKED_EQ, S_IFMT, type));
 }
 
-int filter_volumes_write_rules(scmp_filter_ctx f)
+int filter_volumes_rules(scmp_filter_ctx f)
 {
     int r = filter_gofer_rules(f);
     if (r == 0)
