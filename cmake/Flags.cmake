@@ -4,7 +4,7 @@ option(SENTRY_WERROR "warnings are errors" ON)
 option(SENTRY_LTO "link-time optimisation, static-pie programs, hardening" OFF)
 option(SENTRY_THREAD_SAFETY "clang's thread-safety analysis as errors" OFF)
 option(SENTRY_ANALYZE "gcc -fanalyzer and clang-tidy during the build" OFF)
-option(SENTRY_COVERAGE "gcov instrumentation" OFF)
+option(SENTRY_COVERAGE "count what runs (clang), into BUILD/profile" OFF)
 
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -48,9 +48,16 @@ endif()
 if(SENTRY_ANALYZE)
   target_compile_options(flags INTERFACE -fanalyzer -Wno-analyzer-malloc-leak)
 endif()
+# The counters are a shared mapping of a file that a program makes before main() (continuous mode): a
+# process that was confined, ended by _exit or killed has counted all the same, and needs no code for it.
 if(SENTRY_COVERAGE)
-  target_compile_options(flags INTERFACE --coverage)
-  target_link_options(flags INTERFACE --coverage)
+  if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "SENTRY_COVERAGE needs clang")
+  endif()
+  set(coverage_profile "-fprofile-instr-generate=${PROJECT_BINARY_DIR}/profile/%m%c.profraw")
+  target_compile_options(flags INTERFACE ${coverage_profile} -fcoverage-mapping
+    "SHELL:-mllvm -runtime-counter-relocation")
+  target_link_options(flags INTERFACE ${coverage_profile})
 endif()
 
 # Position independent everywhere; static-pie programs in release.
