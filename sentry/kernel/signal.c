@@ -572,6 +572,7 @@ enum signal_work signal_resolve(struct task *t)
         }
         enum signal_work work;
         int signo = (set & sig_bit(LX_SIGKILL)) != 0 ? LX_SIGKILL : signal_next(t, set);
+        KASSERT(signo > 0);
         if (!default_action(t, signo, &work))
             return SIGNAL_HANDLER;
         if (work == SIGNAL_GONE)

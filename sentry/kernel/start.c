@@ -197,10 +197,10 @@ static int process_make(const struct kernel_start *start, struct task **ret_t, s
     r = thread_group_new(&tg);
     if (r == 0) {
         r = task_new(tg, &t);
-        if (r < 0)
+        if (r != 0)
             thread_group_put(tg);
     }
-    if (r < 0) {
+    if (r != 0) {
         limit_release(LIMIT_TASKS, 1);
         return r;
     }

@@ -633,33 +633,43 @@ static int64_t spill_to_memfd(struct memobj *o, uint64_t pos, size_t n)
     return done < 0 ? host_to_guest(done) : done;
 }
 
+/* Up to n bytes, no more than the bounce buffer holds: how many were written, or why none were. */
+static int64_t write_piece(struct memobj *o, uint64_t pos, struct uio *from, size_t n)
+{
+    int64_t got, put;
+
+    if (o->fd < 0 && o->npages + n / PAGE_SIZE > HEAP_PAGES) {
+        int r = to_memfd(o);
+
+        if (r < 0)
+            return r;
+    }
+    got = uio_copy_from(from, bounce, n);
+    if (got <= 0)
+        return got;
+    put = o->fd >= 0 ? spill_to_memfd(o, pos, (size_t)got) : spill_to_heap(o, pos, (size_t)got);
+    if (put > 0)
+        o->size = MAX(o->size, pos + (uint64_t)put);
+    return put;
+}
+
 int64_t memobj_write(struct memobj *o, uint64_t pos, struct uio *from)
 {
     int64_t done = 0;
 
     while (from->left > 0) {
         size_t n = MIN(from->left, (size_t)BOUNCE);
-        int64_t got, put;
+        int64_t put;
 
         if (pos >= OBJ_MAX_SIZE)
             return done ? done : -EFBIG;
         n = (size_t)MIN((uint64_t)n, OBJ_MAX_SIZE - pos);
-        if (o->fd < 0 && o->npages + n / PAGE_SIZE > HEAP_PAGES) {
-            int r = to_memfd(o);
-
-            if (r < 0)
-                return done ? done : r;
-        }
-        got = uio_copy_from(from, bounce, n);
-        if (got <= 0)
-            return done ? done : got;
-        put = o->fd >= 0 ? spill_to_memfd(o, pos, (size_t)got) : spill_to_heap(o, pos, (size_t)got);
+        put = write_piece(o, pos, from, n);
         if (put <= 0)
             return done ? done : put;
         done += put;
         pos += (uint64_t)put;
-        o->size = MAX(o->size, pos);
-        if (put < got || (size_t)got < n)
+        if ((size_t)put < n)
             break;
     }
     return done;

@@ -106,10 +106,10 @@ int mm_munmap(struct task *t, struct mm *mm, uint64_t addr, uint64_t len) MUST_C
 /* The checks and splits of munmap; afterwards vma_carve(addr, *ret_end) cannot fail (sys_munmap:
  * the host unmaps). */
 int mm_unmap_prepare(struct mm *mm, uint64_t addr, uint64_t len, uint64_t *ret_end) MUST_CHECK;
-/* Shared anonymous memory from a given object (SysV shm); without PROT_WRITE now it never gets it.
- */
-int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
-                   uint64_t flags, struct memobj *obj, uint64_t offset) MUST_CHECK;
+/* Shared memory from a given object (SysV shm), as args have it but for type, file and never_write:
+ * without PROT_WRITE now it never gets it. */
+int64_t mm_map_obj(struct task *t, struct mm *mm, const struct mmap_args *args, struct memobj *obj)
+    MUST_CHECK;
 
 /* A host fault at addr (EV_FAULT). 0: resolved, go on; else the signal to raise with *ret_code
  * (SEGV_MAPERR, ...). */

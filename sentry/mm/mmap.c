@@ -303,15 +303,12 @@ int64_t mm_mmap(struct task *t, struct mm *mm, const struct mmap_args *args)
     return do_map(t, mm, args, NULL);
 }
 
-int64_t mm_map_obj(struct task *t, struct mm *mm, uint64_t addr, uint64_t len, uint64_t prot,
-                   uint64_t flags, struct memobj *obj, uint64_t offset)
+int64_t mm_map_obj(struct task *t, struct mm *mm, const struct mmap_args *args, struct memobj *obj)
 {
-    struct mmap_args a = {.addr = addr,
-                          .len = len,
-                          .prot = prot,
-                          .flags = (flags & ~(uint64_t)LX_MAP_TYPE) | LX_MAP_SHARED,
-                          .offset = offset,
-                          .never_write = !(prot & LX_PROT_WRITE)};
+    struct mmap_args a = *args;
+    a.flags = (a.flags & ~(uint64_t)LX_MAP_TYPE) | LX_MAP_SHARED;
+    a.file = NULL;
+    a.never_write = !(a.prot & LX_PROT_WRITE);
     int64_t r = do_map(t, mm, &a, obj);
     return r == MM_QUARANTINED ? -ENOMEM : r;
 }

@@ -161,6 +161,23 @@ static int check_remap(struct mm *mm, uint64_t old, uint64_t old_len, uint64_t n
     return 0;
 }
 
+static bool grows_in_place(struct mm *mm, const struct vma *v, uint64_t old, uint64_t old_len,
+                           uint64_t new_len)
+{
+    return old_len != 0 && old + old_len == v->end && new_len > old_len &&
+           old <= LX_TASK_SIZE - new_len && !vma_overlaps(mm, old + old_len, old + new_len);
+}
+
+/* Where a mapping that the caller did not place goes; MREMAP_DONTUNMAP takes its address as a hint.
+ * 0: nowhere. */
+static uint64_t choose_target(struct mm *mm, uint64_t len, uint64_t flags, uint64_t hint)
+{
+    if ((flags & LX_MREMAP_DONTUNMAP) && hint >= MM_MMAP_MIN && page_aligned(hint) &&
+        hint <= LX_TASK_SIZE - len && !vma_overlaps(mm, hint, hint + len))
+        return hint;
+    return vma_find_free(mm, len, mm->mmap_top);
+}
+
 int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, uint64_t new_len,
                  uint64_t flags, uint64_t new_addr)
 {
@@ -186,8 +203,7 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
         r = check_growth(t, mm, new_len);
     if (r < 0)
         return r;
-    if (!fixed && old_len != 0 && old + old_len == v->end && new_len > old_len &&
-        old <= LX_TASK_SIZE - new_len && !vma_overlaps(mm, old + old_len, old + new_len))
+    if (!fixed && grows_in_place(mm, v, old, old_len, new_len))
         return grow_in_place(mm, v, old, old_len, new_len);
     if (!(flags & LX_MREMAP_MAYMOVE))
         return -ENOMEM;
@@ -200,15 +216,10 @@ int64_t mm_remap(struct task *t, struct mm *mm, uint64_t old, uint64_t old_len, 
         if (v == NULL)
             return -EFAULT;
     }
-    if (!(flags & LX_MREMAP_FIXED)) {
-        bool hint = (flags & LX_MREMAP_DONTUNMAP) && new_addr >= MM_MMAP_MIN &&
-                    page_aligned(new_addr) && new_addr <= LX_TASK_SIZE - new_len &&
-                    !vma_overlaps(mm, new_addr, new_addr + new_len);
-        if (!hint)
-            new_addr = vma_find_free(mm, new_len, mm->mmap_top);
-        if (new_addr == 0)
-            return -ENOMEM;
-    }
+    if (!(flags & LX_MREMAP_FIXED))
+        new_addr = choose_target(mm, new_len, flags, new_addr);
+    if (new_addr == 0)
+        return -ENOMEM;
     return move_vma(mm, v, old, old_len, new_addr, new_len, (flags & LX_MREMAP_DONTUNMAP) != 0);
 }
 

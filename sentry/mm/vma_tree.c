@@ -293,6 +293,7 @@ bool vma_covers(struct mm *mm, uint64_t start, uint64_t end)
 }
 
 /* The highest gap of len bytes in [low, high), which is free but for the subtree of n. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the tree, which is logarithmic */
 static bool gap_search(struct rb_node *n, uint64_t low, uint64_t high, uint64_t len,
                        uint64_t *ret_addr)
 {

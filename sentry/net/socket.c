@@ -136,6 +136,7 @@ static void release_peer(struct unix_sock *sk, bool lost)
 }
 
 /* Ends sk and gives back the reference of its file (or of the accept queue). */
+/* NOLINTNEXTLINE(misc-no-recursion): what waits to be accepted has no such queue itself */
 void unix_sock_release(struct unix_sock *sk)
 {
     bool lost = !list_empty(&sk->queue) || !sk->file;

@@ -83,7 +83,7 @@ int64_t unix_dgram_send(struct unix_sock *sk, struct uio *from, struct unix_send
         r = unix_autobind(sk);
     if (r == 0)
         r = unix_msg_new(sk, from, len, s, &m);
-    if (r < 0)
+    if (r != 0)
         return r;
     m->fds = s->fds;
     s->fds = NULL;

@@ -68,7 +68,7 @@ int unix_stream_connect(struct task *t, struct unix_sock *sk, struct lx_sockaddr
         r = unix_autobind(sk);
     if (r == 0)
         r = unix_find(t, sun, len, sk->type, &other);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (other->state != UNIX_LISTEN || (other->shutdown & SOCK_SHUT_RCV)) {
         r = -ECONNREFUSED;

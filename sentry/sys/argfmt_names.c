@@ -390,9 +390,9 @@ static void put_fcntl_arg(struct argfmt *f, unsigned i, uint64_t v)
         argfmt_put_kind(f, i, A_HEX, v);
 }
 
-#define LIST(list)                               \
-    {                                            \
-        .names = list, .nnames = ARRAY_LEN(list) \
+#define LIST(list)                                 \
+    {                                              \
+        .names = (list), .nnames = ARRAY_LEN(list) \
     }
 
 static const struct argfmt_kind kinds[A_COUNT] = {

@@ -19,6 +19,10 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/argfmt.h"
 
+enum {
+    CALL_LINE_MAX = 2 * ARGFMT_LINE_MAX
+};
+
 struct strace_state {
     bool active; /* between enter and exit */
     uint64_t nr;
@@ -146,7 +150,7 @@ void strace_exit(struct task *t, int64_t result)
     if (!s || !s->active)
         return;
     s->active = false;
-    buf_init(&line, 2 * ARGFMT_LINE_MAX);
+    buf_init(&line, CALL_LINE_MAX);
     struct argfmt f = {.out = &line,
                        .read = read_guest,
                        .ctx = t,
@@ -185,7 +189,7 @@ void strace_gone(struct task *t)
         return;
     if (s->active) {
         struct buf line;
-        buf_init(&line, 2 * ARGFMT_LINE_MAX);
+        buf_init(&line, CALL_LINE_MAX);
         struct argfmt f = {.out = &line, .read = read_guest, .ctx = t, .args = s->args};
         buf_printf(&line, "%" PRIu32 " ", t->pid);
         put_call(s, &f);

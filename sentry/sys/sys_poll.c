@@ -45,9 +45,10 @@ int poll_timespec(struct task *t, gaddr_t addr, int64_t *ret_ns)
     r = get_user(t, &ts, addr);
     if (r == 0)
         r = timespec_to_ns(&ts, &ns);
-    if (r == 0)
-        *ret_ns = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
-    return r;
+    if (r < 0)
+        return r;
+    *ret_ns = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+    return 0;
 }
 
 int poll_sigmask(struct task *t, gaddr_t addr, uint64_t size)

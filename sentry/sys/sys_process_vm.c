@@ -59,7 +59,8 @@ static int move_all(struct vm_copy *c, const struct lx_iovec *remote, size_t n, 
         uint64_t addr = remote[i].iov_base.v + part, left = remote[i].iov_len - part;
         skip -= part;
         while (left > 0 && c->local.left > 0 && *done < stop) {
-            size_t want = (size_t)MIN(MIN(left, (uint64_t)c->local.left), (uint64_t)PIECE);
+            size_t room = MIN(c->local.left, (size_t)PIECE);
+            size_t want = (size_t)MIN(left, (uint64_t)room);
             size_t got = move_piece(c, addr, want);
             *done += got;
             if (got < want)

@@ -138,6 +138,11 @@ static struct sem_undo *undo_of(struct sem_set *s, uint32_t pid, bool make)
     return u;
 }
 
+static uint16_t value_kept(int v)
+{
+    return v < 0 ? 0 : v > LX_SEMVMX ? LX_SEMVMX : (uint16_t)v;
+}
+
 void ipc_exit(struct thread_group *tg)
 {
     for (int i = 0; i < IPC_SLOTS && sets.count > 0; i++) {
@@ -145,10 +150,8 @@ void ipc_exit(struct thread_group *tg)
         struct sem_undo *u = s != NULL ? undo_of(s, tg->pid, false) : NULL;
         if (u == NULL)
             continue;
-        for (uint32_t j = 0; j < s->n; j++) {
-            int v = s->sems[j].value + u->adjust[j];
-            s->sems[j].value = (uint16_t)MAX(0, MIN(v, LX_SEMVMX));
-        }
+        for (uint32_t j = 0; j < s->n; j++)
+            s->sems[j].value = value_kept(s->sems[j].value + u->adjust[j]);
         undo_free(s, u);
         wait_queue_wake(&s->wait, 0);
     }

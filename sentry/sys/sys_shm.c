@@ -159,7 +159,8 @@ struct sys_res sys_shmat(struct task *t, const struct sys_args *a)
         return sys_ret(r);
     if (addr != 0)
         flags |= (shmflg & LX_SHM_REMAP) ? LX_MAP_FIXED : LX_MAP_FIXED_NOREPLACE;
-    int64_t at = mm_map_obj(t, t->mm, addr, page_up(s->size), prot, flags, s->obj, 0);
+    struct mmap_args args = {.addr = addr, .len = page_up(s->size), .prot = prot, .flags = flags};
+    int64_t at = mm_map_obj(t, t->mm, &args, s->obj);
     if (at >= 0 || at < -LX_MAX_ERRNO) {
         s->atime = ipc_seconds();
         s->lpid = t->group->pid;

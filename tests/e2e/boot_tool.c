@@ -55,9 +55,9 @@ static int add_mount(struct boot *b, char *text, struct error *err)
 
     if (r == 0)
         r = parse_options(text, &o, err);
-    if (r < 0)
+    if (r != 0)
         return r;
-    if (m.type == BOOT_MOUNT_BIND)
+    if (m.type == BOOT_MOUNT_BIND && host)
         m.fd = open(host, O_PATH | O_CLOEXEC);
     m.flags = o.flags;
     m.size = o.size;

@@ -141,7 +141,7 @@ bool box_try(void)
     int r = make_root();
     if (r == 0)
         r = make_process(&t);
-    if (r < 0) {
+    if (r != 0) {
         if (t && !t->pth)
             task_release_resources(t);
         box_end();

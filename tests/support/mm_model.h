@@ -15,7 +15,7 @@ void mm_model_free(struct mm_model *m);
 enum {
     MM_MODEL_OP = 6
 };
-void mm_model_step(struct mm_model *m, const uint8_t *op);
+void mm_model_step(struct mm_model *m, const uint8_t *b);
 /* Tree and page tables agree (also after operations that were made to fail). */
 void mm_model_check_tree(struct mm_model *m);
 /* Takes the tree's word, after failures. */

@@ -28,7 +28,7 @@ static void parse(const char *options)
 
 static bool has(const struct args *a, const char *word, const char *next)
 {
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = 0; i < a->n && a->v[i]; i++)
         if (strcmp(a->v[i], word) == 0 &&
             (next == NULL || (a->v[i + 1] && strcmp(a->v[i + 1], next) == 0)))
             return true;

@@ -173,9 +173,11 @@ int gofer_open(struct gofer_client *c, uint32_t node, int *ret_fd)
 int64_t gofer_readlink(struct gofer_client *c, uint32_t node, char *buf, size_t cap)
 {
     const char *s = file_of(c, node)->content;
-    size_t n = strlen(s);
+    size_t n = s ? strlen(s) : 0;
 
     c->requests++;
+    if (!s)
+        return -EINVAL;
     n = n < cap ? n : cap;
     memcpy(buf, s, n);
     return (int64_t)n;
