@@ -109,13 +109,21 @@ static int wait_for_maps(int pipe_fd, bool *ret_single)
     return 0;
 }
 
+/* How a host says that it has no such namespaces for this caller. Whatever else goes wrong must not
+ * make the server a weaker one. */
+static bool not_to_be_had(int err)
+{
+    return err == EPERM || err == EINVAL || err == ENOSPC || err == EUSERS;
+}
+
 /* 1: this is the server. 0: these flags cannot be had. Does not return in the keeper. */
 static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
 {
-    int ends[2];
+    int ends[2], status = 0;
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return 0;
+        return -errno;
     long pid = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+    int e = errno;
     if (pid == 0) {
         fd_close(ends[1]);
         if (wait_for_maps(ends[0], &c->single_id) < 0)
@@ -131,9 +139,14 @@ static int split_with(unsigned long flags, struct confinement *c, pid_t monitor)
     if (good && fd_write_full(ends[1], single ? "1" : "a", 1) == 0)
         keep((pid_t)pid, ends[1], monitor, c->id);
     fd_close(ends[1]);
-    if (pid > 0)
-        (void)waitpid((pid_t)pid, NULL, 0); /* it saw the end of the pipe */
-    return 0;
+    if (pid < 0)
+        return not_to_be_had(e) ? 0 : -e;
+    /* It saw the end of the pipe and ended by itself, or somebody ended it. */
+    while (waitpid((pid_t)pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return -errno;
+    }
+    return good || WIFSIGNALED(status) ? -ESRCH : 0;
 }
 
 static bool sentry_settled(int settled)
@@ -184,8 +197,9 @@ int confine_split(struct confinement *c, const struct confine_join *join, struct
     }
     unsigned long namespaces =
         CLONE_NEWPID | (c->detached ? 0 : CLONE_NEWNS) | (joined ? 0 : EMPTY_NAMESPACES);
-    if (split_with(namespaces | CLONE_NEWUSER, c, monitor) == 0)
-        (void)split_with(namespaces, c, monitor);
+    int r = split_with(namespaces | CLONE_NEWUSER, c, monitor);
+    if (r == 0)
+        r = split_with(namespaces, c, monitor);
     fd_close(proc_fd);
-    return 0;
+    return r < 0 ? error_errno(err, -r, "a process for the server") : 0;
 }

@@ -21,12 +21,12 @@
 #include <unistd.h>
 
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "lib/error.h"
 #include "lib/parse.h"
+#include "sentry/cli/janitor.h"
 
 enum {
     PERIOD_US = 100000,
@@ -123,13 +123,7 @@ static bool own_path(const struct cgroup_want *w, const char *controller, char *
     return found;
 }
 
-/* -- janitor
- * ------------------------------------------------------------------------------------------------
- *
- * It sleeps until the monitor has ended, in whatever way, and then removes the groups of the run
- * that are still there. It is told of each before it is made, so there is no moment at which a
- * killed monitor leaves one behind.
- */
+/* -- directories ------------------------------------------------------------------------------- */
 
 /* A killed process leaves its group a moment after it was reaped. */
 static void remove_dir(const char *dir)
@@ -138,70 +132,6 @@ static void remove_dir(const char *dir)
         struct timespec ts = {0, 5000000};
         (void)nanosleep(&ts, NULL);
     }
-}
-
-/* NOLINTBEGIN(misc-no-recursion): the janitor is a process of its own: it kills, which may make one
- * more directory, but tells nobody (cg is NULL) */
-static int kill_listed(const char *dir, const char *move);
-static void v1_kill(const char *dir, const char *freezer);
-
-/* What one directory holds is killed, by whatever its kind offers. */
-static void clear_dir(const char *dir)
-{
-    if (access(dir, F_OK) < 0)
-        return;
-    if (write_file(dir, "cgroup.kill", "1") < 0)
-        v1_kill(dir, "");
-    remove_dir(dir);
-}
-
-NORETURN static void janitor(int fd)
-{
-    char dirs[4 * PATH_CAP];
-    size_t n = 0;
-    (void)setsid();
-    (void)signal(SIGHUP, SIG_IGN);
-    (void)prctl(PR_SET_NAME, "sentry-janitor");
-    if (fd != 0)
-        (void)dup2(fd, 0);
-    (void)syscall(SYS_close_range, 1u, ~0u, 0);
-    for (;;) {
-        ssize_t r = n < sizeof(dirs) ? read(0, dirs + n, sizeof(dirs) - n) : 0;
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r <= 0)
-            break;
-        n += (size_t)r;
-    }
-    for (size_t at = 0; at < n && memchr(dirs + at, '\0', n - at) != NULL;
-         at += strlen(dirs + at) + 1)
-        clear_dir(dirs + at);
-    _exit(0);
-}
-
-static void start_janitor(struct cgroup *cg)
-{
-    int p[2];
-    if (cg->janitor >= 0 || pipe2(p, O_CLOEXEC) < 0)
-        return;
-    /* It outlives the monitor, so init reaps it. */
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)close(p[1]);
-        janitor(p[0]);
-    }
-    (void)close(p[0]);
-    if (pid < 0)
-        (void)close(p[1]);
-    else
-        cg->janitor = p[1];
-}
-
-static void tell_janitor(struct cgroup *cg, const char *dir)
-{
-    start_janitor(cg);
-    if (cg->janitor >= 0)
-        (void)!write(cg->janitor, dir, strlen(dir) + 1);
 }
 
 /* cg: NULL for a group that only its maker cares about. */
@@ -215,8 +145,10 @@ static bool make_dir(struct cgroup *cg, const char *base, char *ret_dir, size_t 
         errno = ENAMETOOLONG;
         return false;
     }
-    if (cg != NULL)
-        tell_janitor(cg, ret_dir);
+    if (cg != NULL) {
+        janitor_tell_group(ret_dir);
+        cg->told++;
+    }
     if (mkdir(ret_dir, 0755) < 0) {
         ret_dir[0] = '\0';
         return false;
@@ -436,7 +368,15 @@ static void v1_kill(const char *dir, const char *freezer)
         remove_dir(frozen);
     }
 }
-/* NOLINTEND(misc-no-recursion) */
+
+void cgroup_clear(const char *dir)
+{
+    if (access(dir, F_OK) < 0)
+        return;
+    if (write_file(dir, "cgroup.kill", "1") < 0)
+        v1_kill(dir, "");
+    remove_dir(dir);
+}
 
 void cgroup_kill(const struct cgroup *cg)
 {
@@ -465,7 +405,7 @@ static void remove_dirs(const struct cgroup *cg)
 int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
 {
     enum cgroup_choice choice = want->choice;
-    *ret_cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1, .oom_fd = -1};
+    *ret_cg = (struct cgroup){.memory = CGROUP_NONE, .oom_fd = -1};
     if (choice == CGROUP_OFF || (want->memory == 0 && want->cpus_milli == 0))
         return 0;
     if (choice != CGROUP_ONLY_V1)
@@ -588,9 +528,11 @@ uint64_t cgroup_memory_peak(const struct cgroup *cg)
 void cgroup_remove(struct cgroup *cg)
 {
     remove_dirs(cg);
-    if (cg->janitor >= 0)
-        (void)close(cg->janitor);
+    while (cg->told > 0) {
+        janitor_release();
+        cg->told--;
+    }
     if (cg->oom_fd >= 0)
         (void)close(cg->oom_fd);
-    *cg = (struct cgroup){.memory = CGROUP_NONE, .janitor = -1, .oom_fd = -1};
+    *cg = (struct cgroup){.memory = CGROUP_NONE, .oom_fd = -1};
 }

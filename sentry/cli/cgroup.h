@@ -36,7 +36,7 @@ struct cgroup {
     char memory_dir[512], cpu_dir[512]; /* equal under v2 */
     char freezer[512];                  /* v1: where a group could be made to freeze, or "" */
     char missing[192];                  /* why there is no memory controller, in words, or "" */
-    int janitor;                        /* pipe whose closing starts the janitor; -1: none */
+    unsigned told;                      /* directories that the janitor knows of */
     int oom_fd;                         /* readable when memory ran out (v1), -1: none */
 };
 
@@ -80,3 +80,5 @@ bool cgroup_oom(const struct cgroup *cg);
 uint64_t cgroup_memory_peak(const struct cgroup *cg);
 /* Removes what cgroup_make made; everything in it has ended. */
 void cgroup_remove(struct cgroup *cg);
+/* The janitor's: kills what one directory holds, by whatever its kind offers, and removes it. */
+void cgroup_clear(const char *dir);

@@ -3,7 +3,7 @@
  *
  * A lock on the directory says that the monitor lives; no other trace is needed, so nothing that a
  * killed monitor leaves behind can be taken for a running sandbox. A signal that ends the monitor
- * removes the entry first; only SIGKILL leaves one, for the next who looks.
+ * removes the entry first; after SIGKILL the janitor does, or the next who looks.
  */
 #include "sentry/cli/entry.h"
 
@@ -25,6 +25,7 @@
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/control.h"
+#include "sentry/cli/janitor.h"
 
 enum {
     CLAIM_TRIES = 8,
@@ -112,9 +113,12 @@ int entry_begin(struct entry *e, struct boot *b, struct error *err)
         (void)snprintf(e->id, sizeof(e->id), "%s", b->name);
     else
         make_id(e->id, sizeof(e->id));
+    janitor_tell_entry(e->root, e->id);
     r = claim(e, err);
-    if (r < 0)
+    if (r < 0) {
+        janitor_release();
         return r;
+    }
     e->made = true;
     r = control_listen(e->dir, &b->listen_fd, err);
     if (r < 0) {
@@ -174,6 +178,7 @@ void entry_end(struct entry *e)
     dying.dir = -1;
     dying.path[0] = '\0';
     (void)close(e->dir);
+    janitor_release();
     e->made = false;
 }
 

@@ -378,7 +378,7 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
                     .hooks = hooks != NULL ? hooks : &no_hooks,
                     .res = ret,
                     .sb = {.control = -1},
-                    .cg = {.janitor = -1, .oom_fd = -1},
+                    .cg = {.oom_fd = -1},
                     .term = {.fd = -1, .signal_fd = -1},
                     .gofer_fd = -1,
                     .volumes_fd = -1};

@@ -1,8 +1,10 @@
 /* What is left of a confined server: capabilities, filter, descriptors, ids, and who dies when. */
 #include <grp.h>
+#include <stdarg.h>
 
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "gofer/confine.h"
@@ -12,6 +14,21 @@ enum {
     IMAGE = 3,
     SOCK = 4
 };
+
+/* The process whose id map is about to be written is killed: set by a test. */
+static bool kill_before_maps;
+
+/* The server's own code reaches the host's call through us. */
+int openat(int dir, const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    if (kill_before_maps && strstr(path, "/uid_map"))
+        (void)kill((pid_t)strtol(path, NULL, 10), SIGKILL);
+    return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
 
 /* Puts the image and the socket where the monitor puts them, and leaves other descriptors open. */
 static void place_descriptors(struct served *s, int sock)
@@ -363,8 +380,43 @@ TEST(nothing_else_to_open)
 }
 END_TEST
 
+static int split_status(struct served *s, uid_t uid, bool alone)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct confinement c;
+        place_descriptors(s, s->dir_fd);
+        struct rlimit none = {0, 0};
+        if (uid && (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+                    setresuid(uid, uid, uid) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0 ||
+                    (alone && setrlimit(RLIMIT_NPROC, &none) < 0)))
+            _exit(50);
+        _exit(confine_split(&c, NULL, NULL) < 0 ? 51 : 0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Killed halfway, or without room for one more process: no server, and never a weaker one. */
+TEST(half_a_split_is_none)
+{
+    struct served s;
+    make_tree(&s);
+    kill_before_maps = true;
+    ck_assert_int_ne(split_status(&s, 0, false), 0);
+    if (geteuid() == 0)
+        ck_assert_int_ne(split_status(&s, 12345, false), 0);
+    kill_before_maps = false;
+    if (geteuid() == 0)
+        ck_assert_int_eq(split_status(&s, 12345, true), 51);
+    remove_tree(&s);
+}
+END_TEST
+
 TEST_SUITE(gofer_confine)
 {
+    TEST_ADD(half_a_split_is_none);
     TEST_ADD(posture_of_root);
     TEST_ADD(posture_of_a_user);
     TEST_ADD(server_dies_with_its_keeper);
