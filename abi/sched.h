@@ -49,6 +49,7 @@ struct lx_clone_args {
     uint64_t cgroup;
 };
 
+#define LX_MAX_PID_NS_LEVEL     32
 #define LX_CLONE_ARGS_SIZE_VER0 64
 #define LX_CLONE_ARGS_SIZE_VER1 80
 #define LX_CLONE_ARGS_SIZE_VER2 88

@@ -170,6 +170,11 @@ struct plat_ops {
     int (*remap)(struct plat_as *as, uint64_t old_addr, uint64_t old_len, uint64_t new_addr,
                  uint64_t new_len, bool dontunmap);
     int (*advise)(struct plat_as *as, uint64_t addr, uint64_t len, int advice);
+    /* Atomic towards guest threads: *addr = desired if it was expected; *ret_found is what it was.
+     * The word is aligned, mapped and writable as far as the kernel knows; where a guest thread is
+     * unmapping it at this moment, the process ends. */
+    int (*compare_exchange)(struct plat_as *as, uint64_t addr, uint32_t expected, uint32_t desired,
+                            uint32_t *ret_found);
     /* Copies between kernel memory and guest memory; returns bytes copied from the start on (a
      * fault stops the copy), or -EFAULT when nothing could be copied. Page protections hold. */
     int64_t (*read)(struct plat_as *as, const struct plat_seg *segs, size_t n, void *buf,

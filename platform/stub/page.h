@@ -31,12 +31,15 @@
 #define STUB_IP_PARK    0x020
 #define STUB_IP_COMMAND 0x060
 #define STUB_IP_RETURN  0x100
+#define STUB_OFF_CAS    0x110
 
 /* The "system call" by which a thread parks:
  * rdi kind | signo << 8 | si_code << 32, rsi result, rdx rsp, r10 token, r8 fault address. */
 #define STUB_PARK_NR     0x5e17
 #define STUB_KIND_DONE   1
 #define STUB_KIND_SIGNAL 2
+/* In place of a call's number: compare and exchange the 32-bit word at args[0]. */
+#define STUB_CAS_NR 0x5e18
 
 /* Command block: u64 nr, args[6], next (address of the next block, 0: the last), token. */
 #define STUB_BLOCK_ARGS  8

@@ -158,6 +158,26 @@ int unotify_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advice)
     return err ? err : run_one(as, &call);
 }
 
+int unotify_compare_exchange(struct plat_as *as, uint64_t addr, uint32_t expected, uint32_t desired,
+                             uint32_t *ret_found)
+{
+    struct stub_cas cas = {addr, expected, desired};
+    struct plat_thread *th = NULL;
+    int64_t ret;
+
+    if ((addr & 3) || addr >= STUB_USER_END || (addr < STUB_RANGE_END && addr >= STUB_RANGE_START))
+        return -EFAULT;
+    ret = worker_get(as, &th);
+    if (ret)
+        return (int)ret;
+    ret = stub_cas(th, &cas);
+    thread_return(th);
+    if (ret < 0)
+        return (int)ret;
+    *ret_found = (uint32_t)ret;
+    return 0;
+}
+
 /* -- copies ------------------------------------------------------------------------------------ */
 
 /* A guest address where the host wants a pointer, which nobody here follows. */

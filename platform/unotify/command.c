@@ -69,6 +69,14 @@ static int blocks_write(struct plat_thread *th, const struct stub_run *run)
     struct stub_block blocks[MAX_CHAIN];
     uint64_t at = stub_slot_addr(th->slot);
 
+    if (run->cas) {
+        blocks[0] = (struct stub_block){
+            .nr = STUB_CAS_NR,
+            .args = {run->cas->addr, run->cas->expected, run->cas->desired},
+            .token = run->token,
+        };
+        return raw_write(th, at, blocks, sizeof(blocks[0]));
+    }
     memset(blocks, 0, run->n * sizeof(blocks[0]));
     for (size_t i = 0; i < run->n; i++) {
         blocks[i].nr = run->calls[i].nr;
@@ -93,6 +101,19 @@ static int64_t run_start(struct plat_thread *th, struct stub_run *run)
     return 0;
 }
 
+static int64_t run_wait(struct plat_thread *th, struct stub_run *run)
+{
+    int64_t err = run_start(th, run);
+
+    if (err)
+        return err;
+    if (wait_until(th, &run->done, NULL))
+        return run->result;
+    th->run = NULL;
+    th->host = HOST_RUNNING;
+    return -EIO;
+}
+
 int64_t stub_run(struct plat_thread *th, const struct host_call *calls, const int *fds, size_t n)
 {
     int64_t result = 0;
@@ -101,19 +122,18 @@ int64_t stub_run(struct plat_thread *th, const struct host_call *calls, const in
         struct stub_run run = {
             .calls = calls + at, .fds = fds ? fds + at : NULL, .n = MIN(n - at, (size_t)MAX_CHAIN)};
 
-        result = run_start(th, &run);
-        if (result)
-            return result;
-        if (!wait_until(th, &run.done, NULL)) {
-            th->run = NULL;
-            th->host = HOST_RUNNING;
-            return -EIO;
-        }
-        result = run.result;
+        result = run_wait(th, &run);
         if (result < 0 && result >= -LX_MAX_ERRNO)
             break;
     }
     return result;
+}
+
+int64_t stub_cas(struct plat_thread *th, const struct stub_cas *cas)
+{
+    struct stub_run run = {.cas = cas};
+
+    return run_wait(th, &run);
 }
 
 int64_t stub_run_one(struct plat_thread *th, const struct host_call *call)

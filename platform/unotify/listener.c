@@ -213,8 +213,10 @@ static void handle_command(struct plat_thread *th, const struct seccomp_notif *n
     } else if (is_park(n) && (n->data.args[0] & 0xff) == STUB_KIND_DONE &&
                n->data.args[3] == run->token) {
         bool failed = n->data.args[1] >= (uint64_t)-LX_MAX_ERRNO;
+        bool called = run->next && !is_forged(n->data.args[1]) && (failed || run->next == run->n);
 
-        if (run->next && !is_forged(n->data.args[1]) && (failed || run->next == run->n)) {
+        /* Its own process's word: what a compare-and-exchange found cannot be judged further. */
+        if (called || (run->cas && n->data.args[1] <= UINT32_MAX)) {
             run->result = (int64_t)n->data.args[1];
             run->done = true;
             th->run = NULL;

@@ -34,7 +34,13 @@ enum vis_state {
 };
 
 /* The call that is in progress in a parked thread: a chain of host calls. */
+struct stub_cas {
+    uint64_t addr;
+    uint32_t expected, desired;
+};
+
 struct stub_run {
+    const struct stub_cas *cas; /* instead of calls (n is 0), or NULL */
     const struct host_call *calls;
     const int *fds; /* per call: descriptor to install before it, or -1; NULL: none */
     size_t n, next;
@@ -190,6 +196,8 @@ int deaths_watch(struct host_proc *proc) MUST_CHECK;
 int64_t stub_run(struct plat_thread *th, const struct host_call *calls, const int *fds, size_t n)
     MUST_CHECK;
 int64_t stub_run_one(struct plat_thread *th, const struct host_call *call) MUST_CHECK;
+/* What the word held before (0..UINT32_MAX), or -errno. A fault ends the process. */
+int64_t stub_cas(struct plat_thread *th, const struct stub_cas *cas) MUST_CHECK;
 /* Starts a clone and returns at once; run and child stay in place until clone_finished. */
 int stub_clone_start(struct plat_thread *th, const struct host_call *call, struct stub_run *run,
                      struct pending_child *child) MUST_CHECK;
@@ -279,6 +287,8 @@ int unotify_protect(struct plat_as *as, uint64_t addr, uint64_t len, uint32_t pr
 int unotify_remap(struct plat_as *as, uint64_t old_addr, uint64_t old_len, uint64_t new_addr,
                   uint64_t new_len, bool dontunmap);
 int unotify_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advice);
+int unotify_compare_exchange(struct plat_as *as, uint64_t addr, uint32_t expected, uint32_t desired,
+                             uint32_t *ret_found);
 int64_t unotify_read(struct plat_as *as, const struct plat_seg *segs, size_t n, void *buf,
                      size_t len);
 int64_t unotify_write(struct plat_as *as, const struct plat_seg *segs, size_t n, const void *buf,

@@ -309,6 +309,7 @@ static const struct plat_ops unotify_ops = {
     .protect = unotify_protect,
     .remap = unotify_remap,
     .advise = unotify_advise,
+    .compare_exchange = unotify_compare_exchange,
     .read = unotify_read,
     .write = unotify_write,
     .thread_cputime = unotify_thread_cputime,

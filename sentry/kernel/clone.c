@@ -1,12 +1,12 @@
 /*
- * clone.c: fork(2), vfork(2), clone(2).
+ * clone.c: fork(2), vfork(2), clone(2), clone3(2).
  *
  * The new task is made from copies or shared references of the caller's objects, then the platform
  * makes the host thread: in the same host process for CLONE_THREAD, else in a new one
  * (copy-on-write, or on the same memory for CLONE_VM). The child starts in context with a copy of
  * the parent's registers. The parent must be in context, so the handlers ask for a kick first.
  *
- * clone3 is refused with ENOSYS (the C libraries fall back to clone), see abi/syscalls.def.
+ * Namespaces, chosen ids and cgroups (clone3) need a privilege that nobody has here.
  */
 #include "lib/compiler.h"
 
@@ -24,6 +24,7 @@
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/seccomp.h"
 #include "sentry/mm/mm.h"
+#include "sentry/mm/user_range.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
@@ -31,7 +32,7 @@ struct clone_request {
     uint64_t flags; /* LX_CLONE_* without the exit signal */
     int exit_signal;
     uint64_t stack; /* 0: the parent's */
-    gaddr_t parent_tid, child_tid;
+    gaddr_t parent_tid, child_tid, pidfd;
     uint64_t tls;
 };
 
@@ -40,20 +41,17 @@ static int clone_check(const struct task *t, const struct clone_request *rq)
     uint64_t f = rq->flags;
     if ((f & LX_CLONE_FS) && (f & (LX_CLONE_NEWNS | LX_CLONE_NEWUSER)))
         return -EINVAL;
-    if ((f & LX_CLONE_NS_FLAGS) != 0)
-        return -EPERM;
     if ((f & LX_CLONE_SIGHAND) && !(f & LX_CLONE_VM))
         return -EINVAL;
     if ((f & LX_CLONE_THREAD) && !(f & LX_CLONE_SIGHAND))
         return -EINVAL;
-    if ((f & LX_CLONE_PIDFD) &&
-        (f & (LX_CLONE_THREAD | LX_CLONE_PARENT_SETTID | LX_CLONE_DETACHED)))
+    if ((f & LX_CLONE_PIDFD) && (f & (LX_CLONE_THREAD | LX_CLONE_DETACHED)))
         return -EINVAL;
     if (rq->exit_signal < 0 || rq->exit_signal > LX_NSIG)
         return -EINVAL;
     if ((f & LX_CLONE_PARENT) && t->group == kernel.init)
         return -EINVAL;
-    return 0;
+    return (f & (LX_CLONE_NS_FLAGS | LX_CLONE_NEWTIME)) != 0 ? -EPERM : 0;
 }
 
 static int clone_group(struct task *t, const struct clone_request *rq, struct thread_group **ret_tg)
@@ -273,7 +271,7 @@ static void clone_pidfd(struct task *t, struct task *child, const struct clone_r
     int fd = fd_install(t, f, true, 0);
     if (fd < 0)
         file_put(f);
-    else if (put_user(t, rq->parent_tid, &fd) < 0)
+    else if (put_user(t, rq->pidfd, &fd) < 0)
         (void)fdtable_close(t, fd);
 }
 
@@ -299,6 +297,11 @@ static struct sys_res do_clone(struct task *t, const struct clone_request *rq)
     /* A signal that waits is taken first: the new process must not see it. */
     if (!(rq->flags & LX_CLONE_THREAD) && signal_pending(t))
         return sys_ret(-ERESTARTNOINTR);
+    /* Where the number of a descriptor goes must be writable before anything is made. */
+    uint32_t old;
+    if ((rq->flags & LX_CLONE_PIDFD) &&
+        (get_user(t, &old, rq->pidfd) < 0 || put_user(t, rq->pidfd, &old) < 0))
+        return sys_ret(-EFAULT);
     if (!t->in_context)
         return (struct sys_res){SYS_KICK, 0};
     r = clone_build(t, rq, &child);
@@ -327,10 +330,66 @@ struct sys_res sys_clone(struct task *t, const struct sys_args *a)
         .exit_signal = (int)(a->v[0] & LX_CSIGNAL),
         .stack = a->v[1],
         .parent_tid = sys_addr(a, 2),
+        .pidfd = sys_addr(a, 2),
         .child_tid = sys_addr(a, 3),
         .tls = a->v[4],
     };
+    if ((rq.flags & LX_CLONE_PIDFD) && (rq.flags & LX_CLONE_PARENT_SETTID))
+        return sys_ret(-EINVAL); /* one address for both */
     return do_clone(t, &rq);
+}
+
+static int clone3_check(const struct lx_clone_args *c, uint64_t size)
+{
+    const uint64_t known = 0xffffffffull | LX_CLONE_CLEAR_SIGHAND | LX_CLONE_INTO_CGROUP;
+
+    if (c->set_tid_size > LX_MAX_PID_NS_LEVEL || (c->set_tid != 0) != (c->set_tid_size != 0))
+        return -EINVAL;
+    if (c->exit_signal > LX_NSIG)
+        return -EINVAL;
+    if ((c->flags & LX_CLONE_INTO_CGROUP) &&
+        (c->cgroup > INT32_MAX || size < LX_CLONE_ARGS_SIZE_VER2))
+        return -EINVAL;
+    if (c->flags & ~known || c->flags & (LX_CLONE_DETACHED | (LX_CSIGNAL & ~LX_CLONE_NEWTIME)))
+        return -EINVAL;
+    if ((c->flags & LX_CLONE_SIGHAND) && (c->flags & LX_CLONE_CLEAR_SIGHAND))
+        return -EINVAL;
+    if ((c->flags & (LX_CLONE_THREAD | LX_CLONE_PARENT)) && c->exit_signal != 0)
+        return -EINVAL;
+    if ((c->stack != 0) != (c->stack_size != 0) || !user_range_ok(c->stack, c->stack_size))
+        return -EINVAL;
+    return 0;
+}
+
+struct sys_res sys_clone3(struct task *t, const struct sys_args *a)
+{
+    struct lx_clone_args c = {0};
+    uint64_t size = a->v[1];
+
+    if (size > LX_PAGE_SIZE)
+        return sys_ret(-E2BIG);
+    if (size < LX_CLONE_ARGS_SIZE_VER0)
+        return sys_ret(-EINVAL);
+    int r = copy_struct_from_user(t, &c, sizeof(c), sys_addr(a, 0), size);
+    if (r == 0)
+        r = clone3_check(&c, size);
+    if (r < 0)
+        return sys_ret(r);
+    struct clone_request rq = {
+        .flags = c.flags & ~LX_CLONE_INTO_CGROUP,
+        .exit_signal = (int)c.exit_signal,
+        .stack = c.stack + c.stack_size,
+        .parent_tid = GADDR(c.parent_tid),
+        .child_tid = GADDR(c.child_tid),
+        .pidfd = GADDR(c.pidfd),
+        .tls = c.tls,
+    };
+    r = clone_check(t, &rq);
+    if (r == 0 && (c.flags & LX_CLONE_INTO_CGROUP))
+        r = -EBADF; /* no descriptor is one of a cgroup */
+    if (r == 0 && c.set_tid_size != 0)
+        r = -EPERM;
+    return r < 0 ? sys_ret(r) : do_clone(t, &rq);
 }
 
 struct sys_res sys_fork(struct task *t, const struct sys_args *a)

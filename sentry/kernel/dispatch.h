@@ -84,6 +84,8 @@ void session_check_orphan(struct thread_group *child, const struct thread_group 
 
 /* futex.c */
 void futex_exit_robust(struct task *t);
+/* The PI locks of a thread that ends go to those who wait for them. */
+void futex_exit_pi(struct task *t);
 int futex_wake_addr(struct task *t, gaddr_t addr, bool shared, uint32_t n);
 
 /* thread_group.c: SIGALRM of the group is delivered: the next period of setitimer starts. */

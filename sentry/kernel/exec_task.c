@@ -144,6 +144,7 @@ static void exec_commit(struct task *t, struct exec_image *img, struct exec_new 
     if (t->pth != NULL) {
         tg->cpu_dead += plat_ops->process_cputime(t->pth);
         futex_exit_robust(t);
+        futex_exit_pi(t);
         thread_group_kill_others(t);
         usage_before_loss(t->mm->total);
         plat_ops->process_kill(t->pth);

@@ -64,6 +64,7 @@ void task_release_resources(struct task *t)
 static void release_user_words(struct task *t)
 {
     futex_exit_robust(t);
+    futex_exit_pi(t);
     /* Nobody is left to wait on a word of memory that goes with the process. */
     if (gaddr_is_null(t->clear_child_tid) || t->mm->ref <= 1)
         return;

@@ -4,17 +4,12 @@
  * All operations of all guests come through here on one thread, so a compare and the queueing that
  * follows it are atomic with respect to every wake-up.
  *
- * FUTEX_WAKE_OP reads the second word, and writes it some microseconds later: a guest thread that
- * changes the word in between, without a system call, loses its change (private memory of a guest
- * cannot be mapped here). Locks bear that. Who takes one compares and exchanges, and waits for the
- * value it left: FUTEX_WAIT finds another one, says EAGAIN, and the loop goes round again. So does
- * the condition variable of old C libraries, which the operation was made for and which alone use
- * it. A counter that is only added to would not bear it. The same holds for the word of a robust
- * mutex whose owner dies: FUTEX_WAITERS set at that instant is lost, and its setter does not sleep.
+ * Words that the kernel itself changes (FUTEX_WAKE_OP, PI locks, robust mutexes of the dead) are
+ * changed by a compare-and-exchange that a host thread of the guest's address space makes, so no
+ * change that a guest thread makes meanwhile is lost.
  *
- * A waiter is the restart object of its task: it is freed whatever way the call ends.
- * Priority inheritance is refused with ENOSYS, as by a kernel without it: the C library then
- * refuses to make such a mutex (ENOTSUP), before anybody relies on it.
+ * A waiter is the restart object of its task: it is freed whatever way the call ends. PI locks are
+ * in futex_pi.c, futex_waitv in futex_waitv.c.
  */
 #include "abi/futex.h"
 
@@ -27,6 +22,7 @@
 #include "lib/hash.h"
 #include "lib/list.h"
 #include "sentry/kernel/dispatch.h"
+#include "sentry/kernel/futex_private.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/rusage.h"
 #include "sentry/mm/mm.h"
@@ -37,17 +33,9 @@ enum {
     NBUCKETS = 256
 };
 
-struct futex_waiter {
-    struct list_head link; /* bucket */
-    struct futex_key key;
-    uint32_t bitset;
-    struct task *task; /* borrowed: the waiter goes with its call */
-    bool woken;
-};
-
 static struct list_head buckets[NBUCKETS];
 
-static struct list_head *bucket_of(const struct futex_key *key)
+struct list_head *futex_bucket(const struct futex_key *key)
 {
     uint64_t h = hash_u64((uint64_t)(uintptr_t)key->obj, key->off);
     struct list_head *b = &buckets[h % NBUCKETS];
@@ -56,9 +44,13 @@ static struct list_head *bucket_of(const struct futex_key *key)
     return b;
 }
 
-static bool key_equal(const struct futex_key *a, const struct futex_key *b)
+struct list_head *futex_bucket_at(unsigned i)
 {
-    return a->obj == b->obj && a->off == b->off;
+    if (i >= NBUCKETS)
+        return NULL;
+    if (buckets[i].next == NULL)
+        list_init(&buckets[i]);
+    return &buckets[i];
 }
 
 static void waiter_free(void *p)
@@ -68,7 +60,7 @@ static void waiter_free(void *p)
     kfree(w);
 }
 
-static int futex_key_at(struct task *t, gaddr_t addr, bool shared, struct futex_key *ret_key)
+int futex_key_at(struct task *t, gaddr_t addr, bool shared, struct futex_key *ret_key)
 {
     if ((addr.v & 3) != 0)
         return -EINVAL;
@@ -79,8 +71,12 @@ static int wake_key(const struct futex_key *key, uint32_t n, uint32_t bitset)
 {
     struct futex_waiter *w, *tmp;
     int woken = 0;
-    list_for_each_entry_safe (w, tmp, bucket_of(key), link) {
-        if (!key_equal(&w->key, key) || (w->bitset & bitset) == 0)
+    list_for_each_entry_safe (w, tmp, futex_bucket(key), link) {
+        if (!futex_key_equal(&w->key, key))
+            continue;
+        if (w->owner != 0)
+            return -EINVAL; /* waits for a PI lock */
+        if ((w->bitset & bitset) == 0)
             continue;
         if ((uint32_t)woken >= n)
             break;
@@ -150,7 +146,7 @@ static struct sys_res futex_wait(struct task *t, const struct wait_args *wa)
     w->key = key;
     w->bitset = wa->bitset;
     w->task = t;
-    list_add_tail(bucket_of(&key), &w->link);
+    list_add_tail(futex_bucket(&key), &w->link);
     t->restart.ptr = w;
     t->restart.free_ptr = waiter_free;
     if (wa->has_timeout)
@@ -223,17 +219,19 @@ static int futex_requeue(struct task *t, const struct sys_args *a, bool shared, 
             return -EAGAIN;
     }
     int done = wake_key(&from, (uint32_t)nr_wake, LX_FUTEX_BITSET_MATCH_ANY);
-    int woken = done;
-    if (key_equal(&from, &to))
+    if (done < 0)
         return done;
-    list_for_each_entry_safe (w, tmp, bucket_of(&from), link) {
-        if (!key_equal(&w->key, &from))
+    int woken = done;
+    if (futex_key_equal(&from, &to))
+        return done;
+    list_for_each_entry_safe (w, tmp, futex_bucket(&from), link) {
+        if (!futex_key_equal(&w->key, &from) || w->owner != 0)
             continue;
         if (done - woken >= nr_requeue)
             break;
         list_del_init(&w->link);
         w->key = to;
-        list_add_tail(bucket_of(&to), &w->link);
+        list_add_tail(futex_bucket(&to), &w->link);
         done++;
     }
     return cmp ? done : woken;
@@ -293,26 +291,34 @@ static int32_t field12(uint32_t v)
 static int futex_wake_op(struct task *t, const struct sys_args *a, bool shared)
 {
     struct futex_key k1, k2;
-    uint32_t op = sys_uint(a, 5), old, new;
+    uint32_t op = sys_uint(a, 5), old, new, found;
 
     int r = futex_key_at(t, sys_addr(a, 0), shared, &k1);
     if (r == 0)
         r = futex_key_at(t, sys_addr(a, 4), shared, &k2);
     if (r < 0)
         return r;
-    if (get_user(t, &old, sys_addr(a, 4)) < 0)
+    if (get_user(t, &found, sys_addr(a, 4)) < 0)
         return -EFAULT;
-    r = wake_op_apply(op, old, (uint32_t)field12(op >> 12), &new);
-    if (r < 0)
-        return r;
+    int tries = 0;
+    do {
+        old = found;
+        r = wake_op_apply(op, old, (uint32_t)field12(op >> 12), &new);
+        if (r < 0)
+            return r;
+        r = tries++ < FUTEX_TRIES ? user_compare_exchange(t, sys_addr(a, 4), old, new, &found)
+                                  : -ESTEP;
+        if (r < 0)
+            return r;
+    } while (found != old);
     int cmp = wake_op_compare(op, (int32_t)old, field12(op));
     if (cmp < 0)
         return cmp;
-    if (put_user(t, sys_addr(a, 4), &new) < 0)
-        return -EFAULT;
     int woken = wake_key(&k1, sys_uint(a, 2), LX_FUTEX_BITSET_MATCH_ANY);
-    if (cmp)
-        woken += wake_key(&k2, (uint32_t)a->v[3], LX_FUTEX_BITSET_MATCH_ANY);
+    if (woken >= 0 && cmp) {
+        int more = wake_key(&k2, (uint32_t)a->v[3], LX_FUTEX_BITSET_MATCH_ANY);
+        woken = more < 0 ? more : woken + more;
+    }
     return woken;
 }
 
@@ -330,6 +336,19 @@ static struct sys_res futex_do_wait(struct task *t, const struct sys_args *a, in
     return r < 0 ? sys_ret(r) : futex_wait(t, &wa);
 }
 
+/* LOCK_PI: absolute on the real-time clock; LOCK_PI2: on the monotonic one unless told otherwise.
+ */
+static struct sys_res futex_do_lock_pi(struct task *t, const struct sys_args *a, int cmd,
+                                       bool shared)
+{
+    bool realtime = cmd == LX_FUTEX_LOCK_PI || (sys_uint(a, 1) & LX_FUTEX_CLOCK_REALTIME) != 0;
+    struct wait_args wa = {0};
+    int r = wait_timeout(t, sys_addr(a, 3), false, realtime, &wa);
+    if (r < 0)
+        return sys_ret(r);
+    return futex_lock_pi(t, sys_addr(a, 0), shared, false, wa.has_timeout ? &wa.deadline : NULL);
+}
+
 struct sys_res sys_futex(struct task *t, const struct sys_args *a)
 {
     uint32_t op = sys_uint(a, 1);
@@ -338,7 +357,8 @@ struct sys_res sys_futex(struct task *t, const struct sys_args *a)
     struct futex_key key;
     int r;
 
-    if ((op & LX_FUTEX_CLOCK_REALTIME) && cmd != LX_FUTEX_WAIT_BITSET && cmd != LX_FUTEX_WAIT)
+    if ((op & LX_FUTEX_CLOCK_REALTIME) && cmd != LX_FUTEX_WAIT_BITSET && cmd != LX_FUTEX_WAIT &&
+        cmd != LX_FUTEX_LOCK_PI2)
         return sys_ret(-ENOSYS);
     switch (cmd) {
     case LX_FUTEX_WAIT:
@@ -357,6 +377,13 @@ struct sys_res sys_futex(struct task *t, const struct sys_args *a)
         return sys_ret(futex_requeue(t, a, shared, cmd == LX_FUTEX_CMP_REQUEUE));
     case LX_FUTEX_WAKE_OP:
         return sys_ret(futex_wake_op(t, a, shared));
+    case LX_FUTEX_LOCK_PI:
+    case LX_FUTEX_LOCK_PI2:
+        return futex_do_lock_pi(t, a, cmd, shared);
+    case LX_FUTEX_TRYLOCK_PI:
+        return futex_lock_pi(t, sys_addr(a, 0), shared, true, NULL);
+    case LX_FUTEX_UNLOCK_PI:
+        return sys_ret(futex_unlock_pi(t, sys_addr(a, 0), shared));
     default:
         return sys_ret(-ENOSYS);
     }
@@ -364,17 +391,25 @@ struct sys_res sys_futex(struct task *t, const struct sys_args *a)
 
 /* -- robust lists ------------------------------------------------------------------------------ */
 
-static void robust_release(struct task *t, uint64_t entry, int64_t offset)
+static void robust_release(struct task *t, uint64_t entry, bool pi, int64_t offset)
 {
     gaddr_t word = GADDR(entry + (uint64_t)offset);
-    uint32_t val;
-    if ((word.v & 3) != 0 || get_user(t, &val, word) < 0)
+    uint32_t val, found;
+    if ((word.v & 3) != 0 || get_user(t, &found, word) < 0)
         return;
-    if ((val & LX_FUTEX_TID_MASK) != t->pid)
+    for (int i = 0; i < FUTEX_TRIES; i++) {
+        val = found;
+        if ((val & LX_FUTEX_TID_MASK) != t->pid)
+            return;
+        uint32_t new = (val & LX_FUTEX_WAITERS) | LX_FUTEX_OWNER_DIED;
+        if (user_compare_exchange(t, word, val, new, &found) < 0)
+            return;
+        if (found != val)
+            continue;
+        if (!pi && (val & LX_FUTEX_WAITERS)) /* those of a PI lock get it by futex_exit_pi */
+            (void)futex_wake_addr(t, word, true, 1);
         return;
-    uint32_t new = (val & LX_FUTEX_WAITERS) | LX_FUTEX_OWNER_DIED;
-    if (put_user(t, word, &new) == 0 && (val & LX_FUTEX_WAITERS))
-        (void)futex_wake_addr(t, word, true, 1);
+    }
 }
 
 void futex_exit_robust(struct task *t)
@@ -388,17 +423,19 @@ void futex_exit_robust(struct task *t)
         return;
     uint64_t entry = head.list.next & ~1ull;
     uint64_t pending = head.list_op_pending & ~1ull;
+    bool pi = (head.list.next & 1) != 0; /* bit 0 of the pointer to an entry is about the entry */
     for (int i = 0; i < LX_ROBUST_LIST_LIMIT && entry != at.v && entry != 0; i++) {
         struct lx_robust_list node;
         bool ok = get_user(t, &node, GADDR(entry)) == 0;
         if (entry != pending)
-            robust_release(t, entry, head.futex_offset);
+            robust_release(t, entry, pi, head.futex_offset);
         if (!ok)
             return;
         entry = node.next & ~1ull;
+        pi = (node.next & 1) != 0;
     }
     if (pending != 0)
-        robust_release(t, pending, head.futex_offset);
+        robust_release(t, pending, (head.list_op_pending & 1) != 0, head.futex_offset);
 }
 
 struct sys_res sys_set_robust_list(struct task *t, const struct sys_args *a)

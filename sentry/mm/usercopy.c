@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "abi/errno.h"
+#include "abi/mman.h"
 
 #include "platform/platform.h"
 
@@ -132,4 +133,21 @@ int copy_struct_from_user(struct task *t, void *dst, size_t ksize, gaddr_t src, 
         return err;
     memset((char *)dst + n, 0, ksize - n);
     return 0;
+}
+
+int user_compare_exchange(struct task *t, gaddr_t addr, uint32_t expected, uint32_t desired,
+                          uint32_t *ret_found)
+{
+    struct vma *v = t->mm ? mm_find(t->mm, addr.v) : NULL;
+
+    if (!v || !(v->prot & LX_PROT_WRITE) || user_range_len(addr.v, 4) != 4 || (addr.v & 3) != 0)
+        return -EFAULT;
+    if (get_user(t, ret_found, addr) < 0)
+        return -EFAULT;
+    if (*ret_found != expected)
+        return 0;
+    /* Nobody else runs in this memory. */
+    if (t->mm->ref == 1 && !(v->flags & VMA_SHARED))
+        return put_user(t, addr, &desired);
+    return plat_ops->compare_exchange(t->mm->as, addr.v, expected, desired, ret_found);
 }

@@ -23,6 +23,11 @@ int64_t strncpy_from_user(struct task *t, char *dst, gaddr_t src, size_t cap) MU
 int copy_struct_from_user(struct task *t, void *dst, size_t ksize, gaddr_t src, size_t usize)
     MUST_CHECK;
 
+/* Changes a 32-bit word of the guest from expected to desired if it is expected; atomic towards
+ * guest threads. *ret_found is what it was. 0, -EFAULT, or -EIO when the process is going. */
+int user_compare_exchange(struct task *t, gaddr_t addr, uint32_t expected, uint32_t desired,
+                          uint32_t *ret_found) MUST_CHECK;
+
 #define get_user(t, ret, addr) copy_from_user((t), (ret), (addr), sizeof(*(ret)))
 #define put_user(t, addr, ptr) copy_to_user((t), (addr), (ptr), sizeof(*(ptr)))
 

@@ -26,6 +26,69 @@ static int child_fs(void *arg)
     return 3;
 }
 
+static long clone3_raw(struct clone_args *args, size_t size)
+{
+    long pid = syscall(435, args, size);
+    if (pid == 0)
+        _exit(7);
+    return pid;
+}
+
+static void clone3_facts(void)
+{
+    struct clone_args args = {.exit_signal = SIGCHLD};
+    int pidfd = -1, tid = -1;
+
+    say_end("clone3", (pid_t)NEED(clone3_raw(&args, sizeof(args))));
+    say_end("clone3, first size", (pid_t)NEED(clone3_raw(&args, 64)));
+    FACT("clone3 smaller", clone3_raw(&args, 63));
+    FACT("clone3 huge", clone3_raw(&args, 4097));
+    FACT("clone3 bad address", clone3_raw((void *)8, 64));
+    args = (struct clone_args){.exit_signal = 65};
+    FACT("clone3 exit signal 65", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = SIGCHLD};
+    FACT("clone3 signal in the flags", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = CLONE_DETACHED, .exit_signal = SIGCHLD};
+    FACT("clone3 CLONE_DETACHED", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = 1ull << 40, .exit_signal = SIGCHLD};
+    FACT("clone3 unknown flag", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = CLONE_PARENT, .exit_signal = SIGCHLD};
+    FACT("clone3 CLONE_PARENT with signal", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = CLONE_VM | CLONE_SIGHAND | CLONE_CLEAR_SIGHAND};
+    FACT("clone3 SIGHAND and CLEAR_SIGHAND", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.stack = (uintptr_t)stack, .exit_signal = SIGCHLD};
+    FACT("clone3 stack without size", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.stack_size = 4096, .exit_signal = SIGCHLD};
+    FACT("clone3 size without stack", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.stack = 1ull << 62, .stack_size = 4096, .exit_signal = SIGCHLD};
+    FACT("clone3 stack nowhere", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.set_tid_size = 1, .exit_signal = SIGCHLD};
+    FACT("clone3 set_tid_size alone", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = CLONE_INTO_CGROUP, .cgroup = 0, .exit_signal = SIGCHLD};
+    FACT("clone3 into what is no cgroup", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = CLONE_NEWNET, .exit_signal = SIGCHLD};
+    FACT("clone3 CLONE_NEWNET", clone3_raw(&args, sizeof(args)));
+    args = (struct clone_args){.flags = CLONE_PIDFD | CLONE_PARENT_SETTID,
+                               .pidfd = (uintptr_t)&pidfd,
+                               .parent_tid = (uintptr_t)&tid,
+                               .exit_signal = SIGCHLD};
+    args.pidfd = 8;
+    FACT("clone3 pidfd nowhere", clone3_raw(&args, sizeof(args)));
+    args.pidfd = (uintptr_t)&pidfd;
+    pid_t pid = (pid_t)NEED(clone3_raw(&args, sizeof(args)));
+    say("pidfd %d tid %d", pidfd >= 0, tid == pid);
+    struct pollfd p = {pidfd, POLLIN, 0};
+    VALUE("it ends", poll(&p, 1, 10000));
+    say_end("clone3 with a pidfd", pid);
+    close(pidfd);
+    signal(SIGUSR1, SIG_DFL);
+    args = (struct clone_args){.flags = CLONE_VM | CLONE_VFORK,
+                               .stack = (uintptr_t)stack,
+                               .stack_size = sizeof(stack),
+                               .exit_signal = SIGCHLD};
+    say_end("clone3 on a stack", (pid_t)NEED(clone3_raw(&args, sizeof(args))));
+}
+
 int main(void)
 {
     int ptid = -1, st;
@@ -103,14 +166,7 @@ int main(void)
     int got = (int)syscall(438, pidfd, 0, 0);
     FACT("pidfd_getfd of one's own", got);
 
-    /* clone3 either works or is not there; it never fails in a way that libraries do not expect. */
-    struct clone_args args = {.exit_signal = SIGCHLD};
-    pid = syscall(435, &args, sizeof(args));
-    if (pid == 0)
-        _exit(0);
-    YES("clone3 works or is ENOSYS", pid > 0 || errno == ENOSYS);
-    if (pid > 0)
-        waitpid((pid_t)pid, NULL, 0);
+    clone3_facts();
     FACT("unshare nothing", unshare(0));
     FACT("unshare files", unshare(CLONE_FILES | CLONE_FS));
     FACT("unshare net", unshare(CLONE_NEWNET));

@@ -508,6 +508,23 @@ static int fake_advise(struct plat_as *as, uint64_t addr, uint64_t len, int advi
     return err ? err : fake_mem_advise(as->mem, addr, len, advice);
 }
 
+static int fake_compare_exchange(struct plat_as *as, uint64_t addr, uint32_t expected,
+                                 uint32_t desired, uint32_t *ret_found)
+{
+    struct plat_seg seg = {addr, sizeof(uint32_t)};
+    int err = check_range(as, addr, sizeof(uint32_t));
+
+    if (err)
+        return err;
+    if (fake_mem_copy(as->mem, &seg, 1, ret_found, sizeof(uint32_t), false) != sizeof(uint32_t))
+        return -EFAULT;
+    if (*ret_found != expected)
+        return 0;
+    return fake_mem_copy(as->mem, &seg, 1, &desired, sizeof(uint32_t), true) == sizeof(uint32_t)
+               ? 0
+               : -EFAULT;
+}
+
 static int64_t fake_read(struct plat_as *as, const struct plat_seg *segs, size_t n, void *buf,
                          size_t len)
 {
@@ -592,6 +609,7 @@ static const struct plat_ops fake_ops = {
     .protect = fake_protect,
     .remap = fake_remap,
     .advise = fake_advise,
+    .compare_exchange = fake_compare_exchange,
     .read = fake_read,
     .write = fake_write,
     .thread_cputime = fake_thread_cputime,

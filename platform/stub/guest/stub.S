@@ -32,6 +32,8 @@ next_command:
     mov 16(%rbx), %rsi
     mov 8(%rbx), %rdi
     mov (%rbx), %rax
+    cmp $STUB_CAS_NR, %rax
+    je compare_exchange
     .org STUB_IP_COMMAND - 2, 0x90
     syscall
     cmp $-4095, %rax
@@ -65,6 +67,14 @@ resume:
     .org STUB_IP_RETURN - 2, 0x90
     syscall
     ud2
+
+    /* The one command that is no call: rdi word, esi expected, edx new; the result is what was
+     * there. */
+    .org STUB_OFF_CAS, 0xcc
+compare_exchange:
+    mov %esi, %eax
+    lock cmpxchg %edx, (%rdi)
+    jmp done
     .org 4096, 0xcc
 
     .section .note.GNU-stack, "", @progbits

@@ -42,6 +42,14 @@ static int proc_show_sysvipc(struct gen_inode *gi, struct buf *out)
     return tables[gi->node->arg](out);
 }
 
+extern const uint8_t proc_config_gz[], proc_config_gz_end[];
+
+static int show_config(struct gen_inode *gi, struct buf *out)
+{
+    (void)gi;
+    return buf_append(out, proc_config_gz, (size_t)(proc_config_gz_end - proc_config_gz));
+}
+
 #define SYSVIPC(n, which)                                                                 \
     {                                                                                     \
         .name = (n), .mode = LX_S_IFREG | 0444, .show = proc_show_sysvipc, .arg = (which) \
@@ -89,6 +97,7 @@ static const struct gen_node root_children[] = {
     GEN_TEXT("cgroups",
              "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t0\t1\t1\nmemory\t0\t1\t1\n"
              "pids\t0\t1\t1\n"),
+    GEN_FILE("config.gz", show_config),
     GEN_TEXT("crypto", ""),
     GEN_TEXT("dma", ""),
     {.name = NULL},

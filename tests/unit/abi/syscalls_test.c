@@ -84,7 +84,6 @@ TEST(descriptions_are_consistent)
 TEST(fallback_contracts)
 {
     /* glibc and musl fall back to older calls only on ENOSYS. */
-    ck_assert_uint_eq(syscall_find(435)->refuse, ENOSYS);       /* clone3 */
     ck_assert_uint_eq(syscall_find(334)->refuse, ENOSYS);       /* rseq */
     ck_assert_uint_eq(syscall_find(165)->refuse, EPERM);        /* mount */
     ck_assert_uint_eq(syscall_find(439)->status, SYSCALL_FULL); /* faccessat2 */

@@ -124,6 +124,7 @@ TEST(system_files)
     ck_assert_ptr_null(strstr(s, "processor\t: 3\n"));
     ck_assert_ptr_nonnull(strstr(s, " sse2 "));
     ck_assert_uint_eq(strlen(text(sb, "sys/kernel/random/uuid")), 37);
+    ck_assert_mem_eq(text(sb, "config.gz"), "\x1f\x8b\x08", 3);
     super_put(sb);
     end();
 }

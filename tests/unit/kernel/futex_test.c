@@ -64,7 +64,7 @@ TEST(arguments)
     ck_assert_int_eq(box_call(box.th, NR_futex, W1 + 1, LX_FUTEX_WAIT | PRIV, 0), -EINVAL);
     ck_assert_int_eq(box_call(box.th, NR_futex, 16, LX_FUTEX_WAIT | PRIV, 0), -EFAULT);
     ck_assert_int_eq(box_call(box.th, NR_futex, ~3ull, LX_FUTEX_WAKE, 1), -EFAULT);
-    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_LOCK_PI, 0), -ENOSYS);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAIT_REQUEUE_PI, 0), -ENOSYS);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, 99, 0), -ENOSYS);
     ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE | LX_FUTEX_CLOCK_REALTIME, 1),
                      -ENOSYS);
@@ -177,6 +177,72 @@ TEST(wake_op_table)
     ck_assert_int_eq(
         box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE_OP, 1, 1, W2, wake_op(0, 0, 9, 0)), -ENOSYS);
     ck_assert_uint_eq(box_get32(box.th, W2), 0);
+    box_end();
+}
+
+static uint32_t tid_of(struct plat_thread *thread)
+{
+    return box_task(thread)->pid;
+}
+
+TEST(pi_lock)
+{
+    begin();
+    box_put32(box.th, W1, tid_of(box.th));
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_LOCK_PI | PRIV, 0), -EDEADLK);
+    ck_assert_int_eq(box_call(th[0], NR_futex, W1, LX_FUTEX_TRYLOCK_PI | PRIV, 0), -EAGAIN);
+    ck_assert_int_eq(box_call(th[0], NR_futex, W1, LX_FUTEX_UNLOCK_PI | PRIV, 0), -EPERM);
+    ck_assert_uint_eq(box_get32(box.th, W1), tid_of(box.th));
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(box_call(th[i], NR_futex, W1, LX_FUTEX_LOCK_PI | PRIV, 0), FAKE_BLOCKED);
+    ck_assert_uint_eq(box_get32(box.th, W1), tid_of(box.th) | LX_FUTEX_WAITERS);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE | PRIV, 9), -EINVAL);
+    /* The highest priority, then who came first. */
+    box_task(th[1])->rt_priority = 5;
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_UNLOCK_PI | PRIV, 0), 0);
+    ck_assert_int_eq(fake_result(th[1]), 0);
+    ck_assert_uint_eq(box_get32(box.th, W1), tid_of(th[1]) | LX_FUTEX_WAITERS);
+    /* It dies with the lock. */
+    ck_assert_int_eq(box_call(th[1], NR_exit, 0), FAKE_GONE);
+    ck_assert_int_eq(fake_result(th[0]), 0);
+    ck_assert_uint_eq(box_get32(box.th, W1),
+                      tid_of(th[0]) | LX_FUTEX_WAITERS | LX_FUTEX_OWNER_DIED);
+    ck_assert_int_eq(box_call(th[0], NR_futex, W1, LX_FUTEX_UNLOCK_PI | PRIV, 0), 0);
+    ck_assert_int_eq(fake_result(th[2]), 0);
+    ck_assert_int_eq(box_call(th[2], NR_futex, W1, LX_FUTEX_UNLOCK_PI | PRIV, 0), 0);
+    ck_assert_uint_eq(box_get32(box.th, W1), 0);
+    box_end();
+}
+
+TEST(pi_circle_and_time)
+{
+    begin();
+    box_put32(box.th, W1, tid_of(th[0]));
+    box_put32(box.th, W2, tid_of(th[1]));
+    ck_assert_int_eq(box_call(th[0], NR_futex, W2, LX_FUTEX_LOCK_PI | PRIV, 0), FAKE_BLOCKED);
+    ck_assert_int_eq(box_call(th[1], NR_futex, W1, LX_FUTEX_LOCK_PI | PRIV, 0), -EDEADLK);
+    uint64_t at = clock_realtime() + 5 * NSEC_PER_SEC;
+    struct lx_timespec ts = {(int64_t)(at / NSEC_PER_SEC), (int64_t)(at % NSEC_PER_SEC)};
+    box_write(box.th, TS, &ts, sizeof(ts));
+    ck_assert_int_eq(box_call(th[2], NR_futex, W1, LX_FUTEX_LOCK_PI | PRIV, 0, TS), FAKE_BLOCKED);
+    box_advance(6 * NSEC_PER_SEC);
+    ck_assert_int_eq(fake_result(th[2]), -ETIMEDOUT);
+    box_put32(box.th, W1, 0x3ffffff0);
+    ck_assert_int_eq(box_call(th[2], NR_futex, W1, LX_FUTEX_LOCK_PI | PRIV, 0), -ESRCH);
+    box_end();
+}
+
+TEST(waits_for_several)
+{
+    struct lx_futex_waitv v[2] = {{0, W1, LX_FUTEX_32 | PRIV, 0}, {0, W2, LX_FUTEX_32 | PRIV, 0}};
+    begin();
+    box_write(box.th, TS, v, sizeof(v));
+    ck_assert_int_eq(box_call(th[0], NR_futex_waitv, TS, 2, 0, 0, 0), FAKE_BLOCKED);
+    ck_assert_int_eq(box_call(th[1], NR_futex_waitv, TS, 1, 0, 0, 0), FAKE_BLOCKED);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W2, LX_FUTEX_WAKE | PRIV, 9), 1);
+    ck_assert_int_eq(fake_result(th[0]), 1);
+    ck_assert_int_eq(box_call(box.th, NR_futex, W1, LX_FUTEX_WAKE | PRIV, 9), 1);
+    ck_assert_int_eq(fake_result(th[1]), 0);
     box_end();
 }
 
@@ -308,6 +374,9 @@ TEST_SUITE(futex)
     TEST_ADD(timeouts);
     TEST_ADD(requeue);
     TEST_ADD(wake_op_table);
+    TEST_ADD(pi_lock);
+    TEST_ADD(pi_circle_and_time);
+    TEST_ADD(waits_for_several);
     TEST_ADD(between_processes);
     TEST_ADD(robust_list);
     TEST_ADD(robust_hostile);

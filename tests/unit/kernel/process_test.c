@@ -62,7 +62,27 @@ TEST(clone_arguments)
     box_begin();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         ck_assert_int_eq(box_call(box.th, NR_clone, cases[i].flags), cases[i].want);
-    ck_assert_int_eq(box_call(box.th, NR_clone3, A, 64), -ENOSYS);
+    const struct lx_clone_args wrong[] = {
+        {.exit_signal = 65},
+        {.flags = LX_SIGCHLD},
+        {.flags = LX_CLONE_DETACHED},
+        {.flags = 1ull << 40},
+        {.flags = LX_CLONE_VM | LX_CLONE_SIGHAND | LX_CLONE_CLEAR_SIGHAND},
+        {.stack = A},
+        {.stack_size = 4096},
+        {.stack = ~0ull, .stack_size = 4096},
+        {.set_tid_size = 1},
+        {.set_tid = A, .set_tid_size = 33},
+        {.flags = LX_CLONE_INTO_CGROUP, .cgroup = 1ull << 40},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        box_write(box.th, A, &wrong[i], sizeof(wrong[i]));
+        ck_assert_int_eq(box_call(box.th, NR_clone3, A, sizeof(wrong[i])), -EINVAL);
+    }
+    ck_assert_int_eq(box_call(box.th, NR_clone3, A, 63), -EINVAL);
+    ck_assert_int_eq(box_call(box.th, NR_clone3, A, 4097), -E2BIG);
+    box_write(box.th, A, &(struct lx_clone_args){.flags = LX_CLONE_PIDFD, .pidfd = 8}, 88);
+    ck_assert_int_eq(box_call(box.th, NR_clone3, A, 88), -EFAULT);
     ck_assert_uint_eq(fake_thread_count(box.p), 1);
     box_end();
 }

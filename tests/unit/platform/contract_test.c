@@ -52,6 +52,21 @@ CONTRACT(call_is_seen_and_answered)
     ck_assert_int_eq((int)w->ev.kind, PLAT_EV_NONE);
 }
 
+CONTRACT(compare_exchange_changes_a_word)
+{
+    uint32_t v = 7, found = 0;
+
+    ck_assert_int_eq(plat_write(w->as, GADDR(BOX_ADDR + 2048), &v, sizeof(v)), 0);
+    ck_assert_int_eq(plat_ops->compare_exchange(w->as, BOX_ADDR + 2048, 8, 1, &found), 0);
+    ck_assert_uint_eq(found, 7);
+    ck_assert_int_eq(plat_ops->compare_exchange(w->as, BOX_ADDR + 2048, 7, 0xfffffff5, &found), 0);
+    ck_assert_uint_eq(found, 7);
+    ck_assert_int_eq(plat_ops->compare_exchange(w->as, BOX_ADDR + 2048, 0xfffffff5, 2, &found), 0);
+    ck_assert_uint_eq(found, 0xfffffff5); /* no error number */
+    ck_assert_int_eq(plat_read(w->as, GADDR(BOX_ADDR + 2048), &v, sizeof(v)), 0);
+    ck_assert_uint_eq(v, 2);
+}
+
 CONTRACT(kick_gives_the_registers)
 {
     struct plat_regs regs;
@@ -423,6 +438,7 @@ CONTRACT(host_descriptor_wakes)
 TEST_SUITE(platform_contract)
 {
     CONTRACT_ADD(call_is_seen_and_answered);
+    CONTRACT_ADD(compare_exchange_changes_a_word);
     CONTRACT_ADD(kick_gives_the_registers);
     CONTRACT_ADD(memory_operations);
     CONTRACT_ADD(vectors_stop_at_the_first_fault);
