@@ -34,6 +34,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "platform/confine/caps.h"
 #include "platform/confine/landlock.h"
 
 #include "lib/cleanup.h"
@@ -220,22 +221,20 @@ static int set_limits(struct error *err)
 
 static int set_capabilities(struct error *err)
 {
-    struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct caps[2] = {
-        {.permitted = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER |
-                      1u << CAP_FSETID | 1u << CAP_SETFCAP}};
-    caps[0].effective = caps[0].permitted;
-    for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
-        continue;
-    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    if (syscall(SYS_capset, &h, caps) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+    const uint64_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER |
+                          1u << CAP_FSETID | 1u << CAP_SETFCAP;
+    int r = caps_keep(keep);
+    if (r < 0)
+        return error_errno(err, -r, "dropping capabilities");
+    if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return error_errno(err, errno, "giving up privileges");
     return 0;
 }
 
-/* Before ABI 2 a domain could not rename or link from one directory to another. */
-static void enter_landlock(const struct unpack_box *box)
+/* Before ABI 2 a domain could not rename or link from one directory to another. A file to read has
+ * been opened already, and needs no rule. */
+static int enter_landlock(const struct unpack_box *box, struct error *err)
 {
     const uint64_t read = LANDLOCK_READ_FILE | LANDLOCK_READ_DIR;
     const uint64_t change = read | LANDLOCK_WRITE_FILE | LANDLOCK_REMOVE_DIR |
@@ -250,8 +249,8 @@ static void enter_landlock(const struct unpack_box *box)
         if (all[i].fd >= 0)
             paths[n++] = all[i];
     }
-    if (landlock_abi() >= 2)
-        (void)!landlock_enter(paths, n);
+    int r = landlock_abi() >= 2 ? landlock_enter(paths, n) : 0;
+    return r < 0 ? error_errno(err, -r, "entering a Landlock domain") : 0;
 }
 
 static const int allowed_calls[] = {
@@ -368,8 +367,7 @@ int unpack_box_enter(struct unpack_box *box, struct error *err)
     r = set_limits(err);
     if (r == 0)
         r = set_capabilities(err);
-    if (r < 0)
-        return r;
-    enter_landlock(box);
-    return enter_filter(err);
+    if (r == 0)
+        r = enter_landlock(box, err);
+    return r < 0 ? r : enter_filter(err);
 }

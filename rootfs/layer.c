@@ -208,7 +208,7 @@ static int make_hardlink(struct apply *a, struct member *m)
     int r = tree_name(&a->l->tree, archive_entry_hardlink(m->entry), name, a->err);
     if (r == 0)
         r = tree_parent(&a->l->tree, name, false, &dir, &last);
-    if (r < 0)
+    if (r != 0)
         return host_failed(a, -r, "hard link");
     auto_fd int from = tree_open_at(dir, ".", O_PATH | O_DIRECTORY, 0);
     r = tree_parent(&a->l->tree, m->name, true, &m->dir, &m->last);
