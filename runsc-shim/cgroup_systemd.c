@@ -178,7 +178,7 @@ bool scope_own_dir(char *ret_dir, size_t cap)
 static int wait_joined(const struct scope_names *n, pid_t pid, char *ret_dir, size_t cap,
                        struct error *err)
 {
-    const struct timespec step = {0, STEP_MS * 1000000};
+    const struct timespec step = {0, STEP_MS * 1000000l};
     char process[16];
 
     (void)snprintf(process, sizeof(process), "%d", (int)pid);

@@ -19,6 +19,21 @@ enum {
     RT_MAX = 64
 };
 
+/* "RTMIN", "RTMIN+3", "RTMAX-3". */
+static bool real_time_signal(const char *name, int *ret)
+{
+    uint64_t v = 0;
+    bool max = strncasecmp(name, "RTMAX", 5) == 0;
+
+    if (!max && strncasecmp(name, "RTMIN", 5) != 0)
+        return false;
+    if (name[5] != '\0' &&
+        (name[5] != (max ? '-' : '+') || parse_u64(name + 6, 0, RT_MAX - RT_MIN, &v, NULL) < 0))
+        return false;
+    *ret = max ? RT_MAX - (int)v : RT_MIN + (int)v;
+    return true;
+}
+
 /* "15", "TERM", "SIGTERM", "SIGRTMIN+3". */
 static int parse_signal(const char *text, int *ret, struct error *err)
 {
@@ -38,15 +53,8 @@ static int parse_signal(const char *text, int *ret, struct error *err)
             return 0;
         }
     }
-    if (strncasecmp(name, "RTMIN", 5) == 0 || strncasecmp(name, "RTMAX", 5) == 0) {
-        bool max = toupper((unsigned char)name[2]) == 'M' && toupper((unsigned char)name[3]) == 'A';
-        v = 0;
-        if (name[5] == '\0' || (name[5] == (max ? '-' : '+') &&
-                                parse_u64(name + 6, 0, RT_MAX - RT_MIN, &v, NULL) == 0)) {
-            *ret = max ? RT_MAX - (int)v : RT_MIN + (int)v;
-            return 0;
-        }
-    }
+    if (real_time_signal(name, ret))
+        return 0;
     return error_set(err, EINVAL, "unknown signal '%s'", text);
 }
 

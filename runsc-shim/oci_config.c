@@ -70,7 +70,8 @@ static int read_mounts(struct oci_reader *r, const struct jsonx *at, void *to, s
 {
     struct oci_config *c = to;
     void *array = c->mounts;
-    int rc = oci_array(r, at, MAX_MOUNTS, sizeof(*c->mounts), &array, &c->nmounts, read_mount, err);
+    const struct oci_elements kind = {MAX_MOUNTS, sizeof(*c->mounts), read_mount};
+    int rc = oci_array(r, at, &kind, &array, &c->nmounts, err);
 
     c->mounts = array;
     return rc;
@@ -100,7 +101,8 @@ static int read_hook_list(struct oci_reader *r, const struct jsonx *at, void *to
 {
     struct oci_hooks *h = to;
     void *array = h->v;
-    int rc = oci_array(r, at, MAX_HOOKS, sizeof(*h->v), &array, &h->n, read_hook, err);
+    const struct oci_elements kind = {MAX_HOOKS, sizeof(*h->v), read_hook};
+    int rc = oci_array(r, at, &kind, &array, &h->n, err);
 
     h->v = array;
     return rc;

@@ -186,8 +186,8 @@ static int read_devices(struct oci_reader *r, const struct jsonx *at, void *to, 
 {
     struct oci_config *c = to;
     void *array = c->devices;
-    int rc =
-        oci_array(r, at, MAX_DEVICES, sizeof(*c->devices), &array, &c->ndevices, read_device, err);
+    const struct oci_elements kind = {MAX_DEVICES, sizeof(*c->devices), read_device};
+    int rc = oci_array(r, at, &kind, &array, &c->ndevices, err);
 
     c->devices = array;
     return rc;

@@ -107,31 +107,30 @@ static int read_pairs(const struct jsonx *at, struct oci_pairs *p, struct error 
 
 struct array {
     struct oci_reader *r;
-    size_t size;
+    const struct oci_elements *kind;
     void **array;
     size_t *count;
-    oci_read_fn *read;
 };
 
 static int array_element(const struct jsonx *at, void *arg, struct error *err)
 {
     struct array *a = arg;
-    char *bigger = krealloc(*a->array, (*a->count + 1) * a->size);
+    char *bigger = krealloc(*a->array, (*a->count + 1) * a->kind->size);
 
     if (bigger == NULL)
         return error_set(err, ENOMEM, "no memory");
     *a->array = bigger;
     /* Counted first: what the element owns is released with the array. */
     ++*a->count;
-    return a->read(a->r, at, bigger + (*a->count - 1) * a->size, err);
+    return a->kind->read(a->r, at, bigger + (*a->count - 1) * a->kind->size, err);
 }
 
-int oci_array(struct oci_reader *r, const struct jsonx *at, size_t max, size_t size, void **array,
-              size_t *count, oci_read_fn *read, struct error *err)
+int oci_array(struct oci_reader *r, const struct jsonx *at, const struct oci_elements *kind,
+              void **array, size_t *count, struct error *err)
 {
-    struct array a = {r, size, array, count, read};
+    struct array a = {r, kind, array, count};
 
-    return jsonx_each_element(at, max, array_element, &a, err);
+    return jsonx_each_element(at, kind->max, array_element, &a, err);
 }
 
 int oci_read_path(struct oci_reader *r, const struct jsonx *at, void *to, struct error *err)

@@ -62,9 +62,14 @@ struct oci_field {
 
 int oci_object(struct oci_reader *r, const struct jsonx *at, const struct oci_field *fields,
                size_t n, void *to, struct error *err) MUST_CHECK;
-/* An array of objects: *array (kalloc'd) grows by size bytes an element and read fills it. */
-int oci_array(struct oci_reader *r, const struct jsonx *at, size_t max, size_t size, void **array,
-              size_t *count, oci_read_fn *read, struct error *err) MUST_CHECK;
+/* An array of objects, at most max: *array (kalloc'd) grows by size bytes an element, which read
+ * fills. */
+struct oci_elements {
+    size_t max, size;
+    oci_read_fn *read;
+};
+int oci_array(struct oci_reader *r, const struct jsonx *at, const struct oci_elements *kind,
+              void **array, size_t *count, struct error *err) MUST_CHECK;
 int oci_read_strings(struct oci_reader *r, const struct jsonx *at, void *to, struct error *err)
     MUST_CHECK;
 /* An absolute path without NUL and not too long. */

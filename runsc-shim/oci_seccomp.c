@@ -103,7 +103,8 @@ static int read_args(struct oci_reader *r, const struct jsonx *at, void *to, str
 {
     struct oci_seccomp_rule *rule = ((struct rule_entry *)to)->rule;
     void *array = rule->args;
-    int rc = oci_array(r, at, MAX_ARGS, sizeof(*rule->args), &array, &rule->nargs, read_arg, err);
+    const struct oci_elements kind = {MAX_ARGS, sizeof(*rule->args), read_arg};
+    int rc = oci_array(r, at, &kind, &array, &rule->nargs, err);
 
     rule->args = array;
     return rc;
@@ -155,7 +156,8 @@ static int read_rules(struct oci_reader *r, const struct jsonx *at, void *to, st
 {
     struct oci_seccomp *s = ((struct profile *)to)->s;
     void *array = s->rules;
-    int rc = oci_array(r, at, MAX_RULES, sizeof(*s->rules), &array, &s->nrules, read_rule, err);
+    const struct oci_elements kind = {MAX_RULES, sizeof(*s->rules), read_rule};
+    int rc = oci_array(r, at, &kind, &array, &s->nrules, err);
 
     s->rules = array;
     return rc;

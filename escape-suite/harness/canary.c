@@ -113,8 +113,8 @@ static int make_listeners(struct canaries *c, const char *base, struct error *er
     if (n < 0 || n >= (int)sizeof(c->unix_path))
         return error_set(err, ENAMETOOLONG, "%s: too long for a unix socket", base);
     (void)snprintf(c->abstract, sizeof(c->abstract), "escape-canary-%d", (int)getpid());
-    (void)strcpy(named.sun_path, c->unix_path);
-    (void)strcpy(abstract.sun_path + 1, c->abstract);
+    (void)memcpy(named.sun_path, c->unix_path, (size_t)n + 1);
+    (void)memcpy(abstract.sun_path + 1, c->abstract, strlen(c->abstract) + 1);
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(c->abstract));
     int r = listener("the TCP listener on loopback", &l[0], SOCK_STREAM, (void *)&in, sizeof(in));
     if (r == 0)

@@ -46,5 +46,5 @@ void canaries_check(struct canaries *c, struct findings *f);
 int canary_secret(char text[static CANARY_TEXT + 1]) MUST_CHECK;
 /* The digits of a secret. */
 const char *canary_digits(const char *text);
-/* Hash over names, bytes, mode, owner, size and mtime of everything below dir. */
-uint64_t tree_hash(const char *dir);
+/* Hash over names, bytes, mode, owner, size and mtime of everything below path. */
+uint64_t tree_hash(const char *path);

@@ -15,6 +15,7 @@ enum {
 };
 
 static struct attack attacks[] = {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): an initializer's members */
 #define ATTACK(i, g, f, w, n, o) \
     {.id = i, .group = GROUP_##g, .file = f, .what = w, .needs = n, .options = o},
 #include "escape-suite/attacks.def"

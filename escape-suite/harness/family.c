@@ -36,7 +36,11 @@ static bool read_stat(const char *name, struct entry *e)
     p = strrchr(text, ')'); /* the name may hold anything */
     e->pid = (pid_t)strtol(name, NULL, 10);
     e->ours = false;
-    return p != NULL && sscanf(p + 1, " %c %d", &e->state, &e->parent) == 2;
+    if (p == NULL || strlen(p) < 5)
+        return false;
+    e->state = p[2]; /* ") S 1 ..." */
+    e->parent = (pid_t)strtol(p + 3, NULL, 10);
+    return true;
 }
 
 static size_t read_all(struct entry *all, size_t max)
@@ -144,7 +148,13 @@ bool family_dying(pid_t pid)
     char *p = strrchr(text, ')');
     if (p == NULL)
         return true; /* gone */
-    (void)sscanf(p + 1, " %c %*d %*d %*d %*d %*d %llu", &state, &flags);
+    state = p[1] == ' ' ? p[2] : 'X';
+    p++;
+    for (int field = 0; field < 6; field++) {
+        p += strspn(p, " ");
+        p += strcspn(p, " ");
+    }
+    flags = strtoull(p, NULL, 10);
     if (state == 'Z' || state == 'X' || (flags & EXITING) != 0)
         return true;
     (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);

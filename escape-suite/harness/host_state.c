@@ -64,6 +64,7 @@ static void put_lines(struct host_state *s, const char *kind, const char *path, 
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the caller says */
 static void put_cgroups(struct host_state *s, const char *path, int depth)
 {
     DIR *d = depth > 0 ? opendir(path) : NULL;

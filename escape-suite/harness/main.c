@@ -88,7 +88,7 @@ static void resolve(char *path, size_t cap)
 {
     char real[PATH_MAX];
     if (realpath(path, real) != NULL && strlen(real) < cap)
-        (void)strcpy(path, real);
+        (void)snprintf(path, cap, "%s", real);
 }
 
 static int set_option(struct options *o, int c, const char *v, struct error *err)
@@ -201,7 +201,7 @@ static int write_out(const struct options *o, const struct buf *b, struct error 
         return error_errno(err, -buf_error(b), "report");
     auto_fd int fd = o->s.output != NULL
                          ? open(o->s.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                         : dup(STDOUT_FILENO);
+                         : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     int r = fd < 0 ? -errno : fd_write_full(fd, b->data, b->len);
     return r < 0 ? error_errno(err, -r, "%s", o->s.output != NULL ? o->s.output : "report") : 0;
 }

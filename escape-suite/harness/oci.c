@@ -40,7 +40,9 @@ static json_t *bind(const char *at, const char *source)
 static int mount_entries(const char *image, const char *root, json_t *mounts)
 {
     DIR *d = opendir(image);
-    int r = d == NULL ? -errno : 0;
+    int r = 0;
+    if (d == NULL)
+        return -errno;
     for (struct dirent *e; r == 0 && (e = readdir(d)) != NULL;) {
         static char from[PATH_MAX], to[PATH_MAX], link[PATH_MAX], at[PATH_MAX]; /* large */
         struct stat st;
@@ -60,8 +62,7 @@ static int mount_entries(const char *image, const char *root, json_t *mounts)
                 r = json_array_append_new(mounts, bind(at, from));
         }
     }
-    if (d != NULL)
-        (void)closedir(d);
+    (void)closedir(d);
     return r;
 }
 

@@ -3,7 +3,6 @@
  */
 #include "escape-suite/harness/scan.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,7 +50,7 @@ void scan_set_add(struct scan_set *set, const char *name, const char *digits)
     for (size_t i = 0; i < SECRET_DIGITS; i++) {
         static const char low[] = "0123456789abcdef";
         plain[i] = (uint8_t)digits[i];
-        upper[i] = (uint8_t)toupper(digits[i]);
+        upper[i] = plain[i] >= 'a' ? (uint8_t)(plain[i] - 'a' + 'A') : plain[i];
         back[SECRET_DIGITS - 1 - i] = (uint8_t)digits[i];
         hex[2 * i] = (uint8_t)low[plain[i] >> 4];
         hex[2 * i + 1] = (uint8_t)low[plain[i] & 15];

@@ -39,6 +39,6 @@ struct scan {
 };
 
 /* digits are SECRET_DIGITS hexadecimal digits in lower case. */
-void scan_set_add(struct scan_set *s, const char *name, const char *digits);
+void scan_set_add(struct scan_set *set, const char *name, const char *digits);
 void scan_init(struct scan *s, const struct scan_set *set);
-void scan_feed(struct scan *s, const void *p, size_t n);
+void scan_feed(struct scan *s, const void *data, size_t n);

@@ -203,7 +203,7 @@ static int selection(struct suite *u, struct error *err)
 {
     const struct settings *s = u->s;
     u->selected = kalloc_array(catalogue_count(), sizeof(*u->selected));
-    u->answers = kalloc_array(catalogue_count(), sizeof(*u->answers));
+    u->answers = kalloc_array(catalogue_count(), sizeof(json_t *));
     if (u->selected == NULL || u->answers == NULL)
         return error_set(err, ENOMEM, "no memory");
     for (size_t i = 0; i < catalogue_count(); i++) {
