@@ -112,7 +112,9 @@ struct plat_ops {
      */
     void (*answer)(struct plat_thread *th, int64_t val);
     /* AT_GATE -> RUNNING: the host executes the thread's own pending call, which must equal call in
-     * number and every argument (checked; a difference ends the sandbox). */
+     * number and every argument (checked; a difference ends the sandbox).
+     * IN_CONTEXT: the thread makes that call by its stub and stays IN_CONTEXT, rax being the
+     * result. */
     void (*answer_host)(struct plat_thread *th, const struct host_call *call);
     /* AT_GATE: the call's result register will be val, and an EV_CONTEXT follows before the thread
      * executes any instruction of its own. */

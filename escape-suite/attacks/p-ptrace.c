@@ -34,7 +34,7 @@ static int attack(void)
     int worked = 0, errs[256] = {0};
     for (int i = 0; i < COUNT(targets); i++) {
         for (int k = 0; k < COUNT(requests); k++) {
-            if (targets[i] == getpid() || targets[i] <= 0)
+            if (targets[i] <= 0 || is_family((pid_t)targets[i])) /* ours to trace */
                 continue;
             long r = sys(SYS_ptrace, requests[k], targets[i], buf, buf);
             if (r >= 0 && worked++ < 8)

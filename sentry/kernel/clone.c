@@ -22,6 +22,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/seccomp.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/user_range.h"
@@ -34,6 +35,7 @@ struct clone_request {
     uint64_t stack; /* 0: the parent's */
     gaddr_t parent_tid, child_tid, pidfd;
     uint64_t tls;
+    int event; /* what the tracer hears, 0: nothing */
 };
 
 static int clone_check(const struct task *t, const struct clone_request *rq)
@@ -147,6 +149,8 @@ static int clone_platform(struct task *t, struct task *child, const struct clone
     struct plat_thread *pth;
     struct plat_as *as;
 
+    if (UNLIKELY(t->ptrace != NULL)) /* its tracer may have changed them */
+        (void)plat_ops->set_regs(t->pth, &t->regs);
     if (rq->flags & LX_CLONE_THREAD) {
         int r = plat_ops->thread_clone(t->pth, set_tls, rq->tls, child, &pth);
         if (r < 0)
@@ -189,6 +193,7 @@ static void clone_publish(struct task *t, struct task *child, const struct clone
     if (rq->flags & LX_CLONE_THREAD)
         return;
     tg->pid = child->pid;
+    tg->maker_pid = (rq->flags & LX_CLONE_PARENT) ? t->group->maker_pid : t->pid;
     tg->parent = (rq->flags & LX_CLONE_PARENT) ? t->group->parent : t->group;
     if (tg->parent != NULL)
         list_add_tail(&tg->parent->children, &tg->sibling);
@@ -217,7 +222,7 @@ static void clone_start(struct task *child, const struct clone_request *rq)
 }
 
 /* Everything that can fail; the child is complete but not yet visible. */
-static int clone_build(struct task *t, const struct clone_request *rq, struct task **ret_child)
+static int clone_build(struct task *t, struct clone_request *rq, struct task **ret_child)
 {
     struct thread_group *tg;
     struct task *child;
@@ -242,6 +247,8 @@ static int clone_build(struct task *t, const struct clone_request *rq, struct ta
     child->cred = cred_get(t->cred);
     clone_fields(t, child, rq);
     r = pid_alloc(child);
+    if (r == 0 && UNLIKELY(t->ptrace != NULL))
+        r = ptrace_clone_prepare(t, child, rq->flags, rq->exit_signal, &rq->event);
     if (r == 0)
         r = clone_sighand(t, child, rq->flags);
     if (r == 0)
@@ -275,20 +282,27 @@ static void clone_pidfd(struct task *t, struct task *child, const struct clone_r
         (void)fdtable_close(t, fd);
 }
 
-static struct sys_res vfork_wait(struct task *t)
+/* The child runs: what is left of the call. u[0]: its id, u[1]: the caller waits for it to exec or
+ * exit. */
+static struct sys_res clone_rest(struct task *t)
 {
-    if (!t->vfork_done)
-        return task_block_killable(t);
-    t->vfork_done = false;
+    if (t->restart.u[1] != 0) {
+        if (!t->vfork_done)
+            return task_block_killable(t);
+        t->vfork_done = false;
+        t->restart.u[1] = 0;
+        if (UNLIKELY(ptrace_event_wanted(t, LX_PTRACE_EVENT_VFORK_DONE)))
+            return ptrace_event_in_call(t, LX_PTRACE_EVENT_VFORK_DONE, t->restart.u[0]);
+    }
     return sys_ret((int64_t)t->restart.u[0]);
 }
 
-static struct sys_res do_clone(struct task *t, const struct clone_request *rq)
+static struct sys_res do_clone(struct task *t, struct clone_request *rq)
 {
     struct task *child;
 
     if (t->restart.active)
-        return vfork_wait(t);
+        return clone_rest(t);
     int r = clone_check(t, rq);
     if (r < 0)
         return sys_ret(r);
@@ -309,18 +323,21 @@ static struct sys_res do_clone(struct task *t, const struct clone_request *rq)
         return sys_ret(r);
     uint32_t pid = child->pid;
     clone_publish(t, child, rq);
+    if (UNLIKELY(t->ptrace != NULL))
+        ptrace_clone_attach(t, child);
     clone_pidfd(t, child, rq);
     if (rq->flags & LX_CLONE_PARENT_SETTID)
         (void)!copy_to_user(t, rq->parent_tid, &pid, sizeof(pid));
     if (rq->flags & LX_CLONE_VFORK) {
         child->vfork_parent = task_get(t);
         t->vfork_done = false;
-        t->restart.u[0] = pid;
     }
+    t->restart.u[0] = pid;
+    t->restart.u[1] = (rq->flags & LX_CLONE_VFORK) != 0;
     clone_start(child, rq);
-    if (rq->flags & LX_CLONE_VFORK)
-        return vfork_wait(t);
-    return sys_ret(pid);
+    if (UNLIKELY(rq->event != 0) && ptrace_event_wanted(t, rq->event))
+        return ptrace_event_in_call(t, rq->event, pid);
+    return clone_rest(t);
 }
 
 struct sys_res sys_clone(struct task *t, const struct sys_args *a)

@@ -13,7 +13,9 @@
  *   SYS_RESUME  t->regs were replaced
  *   SYS_GONE    the task ended
  *
- * While its group is stopped a task is held at whatever point it has reached (TASK_STOPPED).
+ * While its group is stopped a task is held at whatever point it has reached (TASK_STOPPED). A
+ * traced task stops where its tracer wants it to (ptrace_stop.c): before a call, behind it, at each
+ * signal; all of that is behind one test of t->ptrace.
  */
 #include "sentry/kernel/dispatch.h"
 
@@ -26,6 +28,7 @@
 #include "lib/log.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/seccomp.h"
 #include "sentry/mm/mm.h"
 #include "sentry/sys/strace.h"
@@ -68,6 +71,10 @@ static void context_leave(struct task *t)
 /* In context: signals, then on into guest code. from_call: a call with result val is ending. */
 static void context_finish(struct task *t, bool from_call, int64_t val)
 {
+    if (UNLIKELY(t->ptrace != NULL)) {
+        ptrace_finish(t, from_call, val);
+        return;
+    }
     switch (signal_resolve(t)) {
     case SIGNAL_GONE:
         return;
@@ -142,10 +149,26 @@ static void dispatch_return(struct task *t, int64_t val)
     task_call_done(t);
     if (kernel.strace)
         strace_exit(t, val);
-    if (t->in_context)
-        context_finish(t, true, val);
-    else
+    if (t->in_context) {
+        if (LIKELY(t->ptrace == NULL) || !ptrace_call_exit(t, val))
+            context_finish(t, true, val);
+    } else {
         gate_return(t, val);
+    }
+}
+
+/* The call runs in the thread's stub, and its result is in rax. */
+static void host_call_in_context(struct task *t)
+{
+    struct plat_regs regs;
+
+    plat_ops->answer_host(t->pth, &t->host_call);
+    if (plat_ops->get_regs(t->pth, &regs) < 0) {
+        thread_group_exit(t->group, LX_SIGKILL);
+        return;
+    }
+    mm_quarantine_release(t->mm, t);
+    dispatch_return(t, (int64_t)regs.rax);
 }
 
 static void dispatch_result(struct task *t, struct sys_res res)
@@ -160,6 +183,10 @@ static void dispatch_result(struct task *t, struct sys_res res)
     case SYS_BLOCK:
         break;
     case SYS_HOST:
+        if (t->in_context) {
+            host_call_in_context(t);
+            break;
+        }
         task_call_done(t);
         if (kernel.strace)
             strace_exit(t, 0);
@@ -177,7 +204,8 @@ static void dispatch_result(struct task *t, struct sys_res res)
         task_call_done(t);
         if (kernel.strace)
             strace_exit(t, (int64_t)t->regs.rax);
-        context_finish(t, false, 0);
+        if (LIKELY(t->ptrace == NULL) || !ptrace_call_resumed(t))
+            context_finish(t, false, 0);
         break;
     case SYS_GONE:
     default:
@@ -254,6 +282,22 @@ struct sys_res sys_host(struct task *t, const struct host_call *call)
 
 /* -- events ------------------------------------------------------------------------------------ */
 
+void dispatch_call(struct task *t, bool after_seccomp)
+{
+    int64_t val = 0;
+    switch (seccomp_check(t, after_seccomp, &val)) {
+    case SECCOMP_GO:
+        run_handler(t);
+        break;
+    case SECCOMP_ANSWER:
+        dispatch_return(t, val);
+        break;
+    case SECCOMP_GONE:
+    default:
+        break;
+    }
+}
+
 static void event_syscall(struct task *t, const struct plat_event *ev)
 {
     t->call.nr = ev->nr;
@@ -268,18 +312,15 @@ static void event_syscall(struct task *t, const struct plat_event *ev)
         mm_quarantine_release(t->mm, t);
     if (kernel.strace)
         strace_enter(t, t->call.nr, t->call.v);
-    int64_t val = 0;
-    switch (seccomp_check(t, &val)) {
-    case SECCOMP_GO:
-        run_handler(t);
-        break;
-    case SECCOMP_ANSWER:
-        dispatch_return(t, val);
-        break;
-    case SECCOMP_GONE:
-    default:
-        break;
-    }
+    if (LIKELY(t->ptrace == NULL) || !ptrace_call_enter(t))
+        dispatch_call(t, false);
+}
+
+static void begin_held_call(struct task *t)
+{
+    t->call_held = false;
+    if (t->ptrace == NULL || !ptrace_call_context(t))
+        dispatch_call(t, false);
 }
 
 static void event_context(struct task *t)
@@ -293,7 +334,10 @@ static void event_context(struct task *t)
     }
     if (t->want_context) {
         t->want_context = false;
-        run_handler(t);
+        if (UNLIKELY(t->call_held))
+            begin_held_call(t);
+        else
+            run_handler(t);
         return;
     }
     bool from_call = t->in_syscall;
@@ -313,6 +357,8 @@ static void event_fault(struct task *t, const struct plat_event *ev)
     }
     int code = ev->code;
     int signo = ev->signo;
+    if (UNLIKELY(t->ptrace != NULL) && ptrace_stray_step(t, signo, code))
+        signo = 0;
     if (signo == LX_SIGSEGV || signo == LX_SIGBUS)
         signo = mm_fault(t, ev->signo, ev->code, ev->fault_addr, &code);
     if (signo != 0) {
@@ -370,6 +416,26 @@ void dispatch_start(struct task *t)
     task_put(t);
 }
 
+void dispatch_rerun(struct task *t)
+{
+    run_handler(t);
+}
+
+void dispatch_answer(struct task *t, int64_t val)
+{
+    dispatch_return(t, val);
+}
+
+void dispatch_finish(struct task *t, bool from_call, int64_t val)
+{
+    context_finish(t, from_call, val);
+}
+
+void dispatch_leave(struct task *t)
+{
+    context_leave(t);
+}
+
 /* -- run queue --------------------------------------------------------------------------------- */
 
 static void run_queue_add(struct task *t)
@@ -388,7 +454,7 @@ void task_wake(struct task *t)
 
 void dispatch_continue(struct task *t)
 {
-    if (t->state == TASK_STOPPED)
+    if (t->state == TASK_STOPPED || t->state == TASK_TRACED)
         run_queue_add(t);
 }
 
@@ -406,7 +472,9 @@ static void run_queued(struct task *t)
 {
     if (t->pth == NULL)
         return;
-    if (t->state == TASK_STOPPED) {
+    if (t->state == TASK_TRACED) {
+        ptrace_run(t);
+    } else if (t->state == TASK_STOPPED) {
         run_held(t);
     } else if (t->state == TASK_BLOCKED) {
         task_cancel_waits(t);
@@ -420,7 +488,7 @@ static void run_queued(struct task *t)
 static bool is_stopped(const struct task *t)
 {
     return t->group->stop == GROUP_STOPPED && t->pth != NULL && !t->group->group_exiting &&
-           !t->yielded;
+           !t->yielded && t->ptrace == NULL;
 }
 
 /*

@@ -15,13 +15,20 @@ struct plat_event;
 void dispatch_event(const struct plat_event *ev);
 /* Runs everything that was woken and every deferred end, until nothing is left. */
 void dispatch_run_queue(void);
-/* Queues a task that a job control stop held back. */
+/* Queues a task that a job control stop, or its tracer, held back. */
 void dispatch_continue(struct task *t);
 /* The call in progress ended in whatever way: drops waits, deadline and restart state. */
 void task_call_done(struct task *t);
 void task_cancel_waits(struct task *t);
 /* Starts a new task whose thread is in context. */
 void dispatch_start(struct task *t);
+/* For ptrace_stop.c, in context: the call in t->call begins (its seccomp filters have had their
+ * say: after_seccomp), runs again, returns val; signals and on; on without another look. */
+void dispatch_call(struct task *t, bool after_seccomp);
+void dispatch_rerun(struct task *t);
+void dispatch_answer(struct task *t, int64_t val);
+void dispatch_finish(struct task *t, bool from_call, int64_t val);
+void dispatch_leave(struct task *t);
 
 /* signal.c / sigframe.c */
 /* What is to be done before t runs guest code again. */
@@ -35,6 +42,20 @@ enum signal_work signal_resolve(struct task *t);
 /* Enters the handlers of all pending signals on t->regs; from_call: a call with result val is
  * ending. */
 void signal_deliver(struct task *t, bool from_call, int64_t val);
+/* The pieces of it that ptrace_stop.c puts together otherwise: what the interrupted call leaves in
+ * the registers, without a handler or with one of these flags; entering the handler. */
+void signal_call_result(struct task *t, int64_t val);
+void signal_call_result_with_handler(struct task *t, int64_t val, uint64_t sa_flags);
+void signal_enter_handler(struct task *t, int signo, const struct lx_siginfo *info);
+/* What a signal that was taken off its queue does to t. */
+enum signal_act {
+    SIGNAL_ACT_NONE,
+    SIGNAL_ACT_HANDLER,
+    SIGNAL_ACT_STOP,
+    SIGNAL_ACT_DIE
+};
+enum signal_act signal_action(const struct task *t, int signo);
+void signal_group_stop(struct thread_group *tg, int signo);
 /* A fault of t's own instruction: cannot be blocked or ignored. */
 void signal_force(struct task *t, const struct lx_siginfo *info);
 /* Builds the frame of one handler on t->regs; false: the stack is not writable (SIGSEGV was
@@ -61,6 +82,8 @@ void vfork_done(struct task *t);
 /* Ends every thread of keep's group but keep (execve). */
 void thread_group_kill_others(struct task *keep);
 void thread_group_notify_parent(struct thread_group *tg, int signo, int code, int status);
+/* Nothing holds the zombie back any more: whoever waits for it is told, or it goes. */
+void thread_group_zombie_ready(struct thread_group *tg);
 
 /* task.c, thread_group.c */
 int task_new(struct thread_group *tg, struct task **ret_t) MUST_CHECK;

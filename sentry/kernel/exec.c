@@ -26,6 +26,7 @@
 #include "sentry/host/host.h"
 #include "sentry/kernel/exec_load.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/vma_tree.h"
@@ -277,7 +278,8 @@ static void part_done(struct image_part *p, bool put_file)
 static void set_ids(const struct task *t, const struct file *f, struct exec_image *img)
 {
     const struct inode *ino = f->inode;
-    if (t->no_new_privs || (f->path.mnt != NULL && (f->path.mnt->flags & MOUNT_NOSUID)))
+    if (t->no_new_privs || ptrace_forbids_setid(t) ||
+        (f->path.mnt != NULL && (f->path.mnt->flags & MOUNT_NOSUID)))
         return;
     if (ino->mode & LX_S_ISUID) {
         img->setuid_euid = ino->uid != t->cred->euid;

@@ -22,6 +22,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/exec.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/usage.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
@@ -141,6 +142,7 @@ static int exec_prepare(struct task *t, struct exec_image *img, struct exec_new 
 static void exec_commit(struct task *t, struct exec_image *img, struct exec_new *n)
 {
     struct thread_group *tg = t->group;
+    uint32_t old_pid = t->pid;
     if (t->pth != NULL) {
         tg->cpu_dead += plat_ops->process_cputime(t->pth);
         futex_exit_robust(t);
@@ -163,6 +165,8 @@ static void exec_commit(struct task *t, struct exec_image *img, struct exec_new 
     exec_signals(t, n->sighand);
     files_close_on_exec(t, t->files);
     exec_fields(t, img);
+    if (UNLIKELY(t->ptrace != NULL))
+        ptrace_exec(t, old_pid);
     vfork_done(t);
 }
 

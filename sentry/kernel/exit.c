@@ -18,6 +18,7 @@
 #include "sentry/kernel/ipc.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/usage.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
@@ -80,7 +81,7 @@ static void task_unlink(struct task *t)
     struct thread_group *tg = t->group;
     list_del_init(&t->group_link);
     tg->nthreads--;
-    if (t != tg->leader)
+    if (t != tg->leader && !ptrace_keep_zombie(t))
         pid_free(t->pid);
     task_put(t); /* the reference of creation */
 }
@@ -97,6 +98,7 @@ void thread_group_reap(struct thread_group *tg)
     pgrp_leave(tg);
     tg->leader = NULL;
     if (leader != NULL) {
+        ptrace_forget(leader);
         pid_free(leader->pid);
         task_put(leader);
     }
@@ -153,15 +155,25 @@ void thread_group_notify_parent(struct thread_group *tg, int signo, int code, in
     wait_queue_wake(&parent->child_wait, 0);
 }
 
-/* Tells the parent of a zombie; one that nobody waits for goes at once. */
+/* Tells the parent of a zombie; one that nobody waits for goes at once. A tracer comes first. */
 static void zombie_report(struct thread_group *tg)
 {
     struct thread_group *parent = tg->parent;
+    if (tg->traced_zombies != 0 || (tg->leader != NULL && task_traced(tg->leader)))
+        return;
     bool reap = parent == NULL || parent->zombie ||
                 (tg->exit_signal == LX_SIGCHLD && parent_ignores(parent));
     thread_group_notify_parent(tg, tg->exit_signal, 0, 0);
     if (reap)
         thread_group_reap(tg);
+}
+
+void thread_group_zombie_ready(struct thread_group *tg)
+{
+    if (tg->leader != NULL && task_traced(tg->leader))
+        ptrace_notify_exit(tg->leader);
+    else
+        zombie_report(tg);
 }
 
 static void reparent_children(struct thread_group *tg)
@@ -202,7 +214,8 @@ static void become_zombie(struct thread_group *tg)
         kernel_init_ended(tg->exit_code);
         return;
     }
-    zombie_report(tg);
+    if (tg->traced_zombies == 0)
+        thread_group_zombie_ready(tg);
 }
 
 void thread_group_exit(struct thread_group *tg, int status)
@@ -221,6 +234,7 @@ void thread_group_exit(struct thread_group *tg, int status)
     list_for_each_entry (t, &tg->threads, group_link) {
         if (t->pth == NULL)
             continue;
+        ptrace_tracer_exit(t);
         strace_gone(t);
         release_user_words(t);
         any = t->pth;
@@ -249,12 +263,17 @@ void thread_group_kill_others(struct task *keep)
     list_for_each_entry_safe (t, tmp, &tg->threads, group_link) {
         if (t == keep)
             continue;
-        release_user_words(t);
         bool dead = t->pth == NULL;
-        if (!dead)
+        if (!dead) {
+            ptrace_tracer_exit(t);
+            release_user_words(t);
             task_release_resources(t);
-        if (t == tg->leader)
+            t->exit_code = 0;
+        }
+        if (t == tg->leader) {
+            ptrace_forget(t);
             continue; /* exec takes its pid over */
+        }
         task_unlink(t);
     }
 }
@@ -278,6 +297,7 @@ void task_exit(struct task *t, int status)
         return;
     }
     t->exit_code = status;
+    ptrace_tracer_exit(t);
     release_user_words(t);
     plat_ops->thread_exit(t->pth);
     task_release_resources(t);

@@ -18,6 +18,7 @@
 #include "sentry/kernel/cred.h"
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/seccomp_bpf.h"
 #include "sentry/kernel/signal.h"
 #include "sentry/kernel/task.h"
@@ -216,7 +217,7 @@ static int64_t refusal(uint32_t error)
     return error >= 512 && error <= 530 ? -EINTR : -(int64_t)error;
 }
 
-static enum seccomp_verdict act(struct task *t, uint32_t v, int64_t *ret_val)
+static enum seccomp_verdict act(struct task *t, bool traced, uint32_t v, int64_t *ret_val)
 {
     uint32_t data = v & LX_SECCOMP_RET_DATA;
     switch (v & LX_SECCOMP_RET_ACTION_FULL) {
@@ -229,8 +230,14 @@ static enum seccomp_verdict act(struct task *t, uint32_t v, int64_t *ret_val)
     case LX_SECCOMP_RET_TRAP:
         *ret_val = trap(t, data);
         return SECCOMP_ANSWER;
-    case LX_SECCOMP_RET_TRACE:      /* there is no tracer, */
-    case LX_SECCOMP_RET_USER_NOTIF: /* and no listener */
+    case LX_SECCOMP_RET_TRACE:
+        if (traced)
+            return SECCOMP_GO;
+        if (t->ptrace != NULL && ptrace_seccomp(t, data))
+            return SECCOMP_GONE;
+        *ret_val = -ENOSYS;
+        return SECCOMP_ANSWER;
+    case LX_SECCOMP_RET_USER_NOTIF: /* there is no listener */
         *ret_val = -ENOSYS;
         return SECCOMP_ANSWER;
     case LX_SECCOMP_RET_KILL_THREAD:
@@ -253,7 +260,7 @@ static bool strict_allows(uint32_t nr)
     return nr == NR_READ || nr == NR_WRITE || nr == NR_EXIT || nr == NR_RT_SIGRETURN;
 }
 
-enum seccomp_verdict seccomp_check(struct task *t, int64_t *ret_val)
+enum seccomp_verdict seccomp_check(struct task *t, bool traced, int64_t *ret_val)
 {
     if (t->seccomp_mode == LX_SECCOMP_MODE_DISABLED)
         return SECCOMP_GO;
@@ -268,5 +275,5 @@ enum seccomp_verdict seccomp_check(struct task *t, int64_t *ret_val)
     struct lx_seccomp_data d = {
         .nr = (int32_t)t->call.nr, .arch = LX_AUDIT_ARCH_X86_64, .instruction_pointer = t->call.ip};
     memcpy(d.args, t->call.v, sizeof(d.args));
-    return act(t, seccomp_filter_run(t->seccomp, &d), ret_val);
+    return act(t, traced, seccomp_filter_run(t->seccomp, &d), ret_val);
 }

@@ -43,5 +43,6 @@ enum seccomp_verdict {
     SECCOMP_ANSWER, /* it has not run, and returns *ret_val */
     SECCOMP_GONE    /* the task has ended */
 };
-/* Asked before t->call runs. */
-enum seccomp_verdict seccomp_check(struct task *t, int64_t *ret_val);
+/* Asked before t->call runs. traced: the tracer has decided already (RET_TRACE lets it go). GONE
+ * also means that the tracer decides now. */
+enum seccomp_verdict seccomp_check(struct task *t, bool traced, int64_t *ret_val);

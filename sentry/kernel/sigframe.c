@@ -112,7 +112,7 @@ bool sigframe_push(struct task *t, const struct lx_sigaction *act, const struct 
     return true;
 }
 
-static void enter_handler(struct task *t, int signo, const struct lx_siginfo *info)
+void signal_enter_handler(struct task *t, int signo, const struct lx_siginfo *info)
 {
     struct lx_sigaction *slot = &t->sighand->action[signo - 1];
     struct lx_sigaction act = *slot;
@@ -142,7 +142,7 @@ static void restart_at(struct task *t, uint64_t nr)
 }
 
 /* What the interrupted call returns when a handler with these flags runs. */
-static void call_result_with_handler(struct task *t, int64_t val, uint64_t sa_flags)
+void signal_call_result_with_handler(struct task *t, int64_t val, uint64_t sa_flags)
 {
     switch (val) {
     case -ERESTARTNOINTR:
@@ -164,7 +164,7 @@ static void call_result_with_handler(struct task *t, int64_t val, uint64_t sa_fl
     }
 }
 
-static void call_result_without_handler(struct task *t, int64_t val)
+void signal_call_result(struct task *t, int64_t val)
 {
     if (val == -ERESTART_RESTARTBLOCK)
         restart_at(t, SYS_NR_RESTART_SYSCALL);
@@ -188,15 +188,15 @@ void signal_deliver(struct task *t, bool from_call, int64_t val)
         if (h == LX_SIG_DFL || h == LX_SIG_IGN)
             continue;
         if (first)
-            call_result_with_handler(t, val, t->sighand->action[signo - 1].sa_flags);
+            signal_call_result_with_handler(t, val, t->sighand->action[signo - 1].sa_flags);
         first = false;
         if (kernel.strace)
             strace_signal(t, &info);
-        enter_handler(t, signo, &info);
+        signal_enter_handler(t, signo, &info);
         signal_run_fatal();
     }
     if (first && t->pth != NULL)
-        call_result_without_handler(t, val);
+        signal_call_result(t, val);
 }
 
 /* -- sigreturn --------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/task.h"
 
 static struct list_head fatal_groups = {&fatal_groups, &fatal_groups};
@@ -222,6 +223,8 @@ static bool init_spared(const struct task *t, int signo)
 /* Not even queued: the same, and SIGKILL and SIGSTOP from inside. */
 static bool init_unreachable(const struct task *t, int signo, bool outside)
 {
+    if (task_traced(t) && signo != LX_SIGKILL)
+        return false; /* its tracer is to see it */
     return kernel.init_protected && t->group == kernel.init &&
            (init_spared(t, signo) || (!outside && (signo == LX_SIGKILL || signo == LX_SIGSTOP)));
 }
@@ -229,6 +232,8 @@ static bool init_unreachable(const struct task *t, int signo, bool outside)
 static bool signal_ignored(const struct task *t, int signo)
 {
     uint64_t h = action_of(t, signo);
+    if (task_traced(t) && signo != LX_SIGKILL)
+        return false;
     return init_spared(t, signo) || h == LX_SIG_IGN || (h == LX_SIG_DFL && default_ignores(signo));
 }
 
@@ -236,6 +241,8 @@ static bool signal_fatal(const struct task *t, int signo)
 {
     if (signo == LX_SIGKILL)
         return true;
+    if (task_traced(t))
+        return false;
     return action_of(t, signo) == LX_SIG_DFL && !init_spared(t, signo) && !default_ignores(signo) &&
            (sig_bit(signo) & LX_SIGSET_STOP) == 0;
 }
@@ -244,6 +251,8 @@ bool signal_pending(const struct task *t)
 {
     if (t->group->group_exiting || !list_empty(&t->group->fatal_link))
         return true;
+    if (task_traced(t))
+        return ptrace_work_pending(t);
     uint64_t set = signal_pending_set(t) & ~t->blocked;
     while (set != 0) {
         int signo = __builtin_ctzll(set) + 1;
@@ -272,7 +281,7 @@ void signal_notify_task(struct task *t)
 static bool task_wants(const struct task *t, int signo)
 {
     return t->pth != NULL && (t->blocked & sig_bit(signo)) == 0 &&
-           (t->group->stop != GROUP_STOPPED || signo == LX_SIGKILL);
+           (t->group->stop != GROUP_STOPPED || signo == LX_SIGKILL || task_traced(t));
 }
 
 static struct task *group_pick(struct thread_group *tg, int signo)
@@ -327,13 +336,21 @@ static void group_continue(struct thread_group *tg)
     tg->stop_reported = false;
     thread_group_notify_parent(tg, LX_SIGCHLD, LX_CLD_CONTINUED, LX_SIGCONT);
     list_for_each_entry (t, &tg->threads, group_link) {
-        dispatch_continue(t);
+        if (t->state == TASK_STOPPED)
+            dispatch_continue(t);
         if (t->pth != NULL && signal_pending(t))
             signal_notify_task(t);
     }
 }
 
-static void group_stop(struct thread_group *tg, int signo)
+/* The tracer's own child: its stops are the tracer's business alone. */
+static bool parent_traces(const struct thread_group *tg)
+{
+    const struct task *t = tg->leader;
+    return t != NULL && task_traced(t) && t->ptrace->tracer->group == tg->parent;
+}
+
+void signal_group_stop(struct thread_group *tg, int signo)
 {
     struct task *t;
     if (tg->stop == GROUP_STOPPED)
@@ -343,21 +360,29 @@ static void group_stop(struct thread_group *tg, int signo)
     tg->stop_reported = false;
     tg->cont_pending = false;
     list_for_each_entry (t, &tg->threads, group_link) {
-        if (t->state == TASK_RUNNING && !t->kicked && t->pth != NULL) {
+        if (task_traced(t)) {
+            ptrace_group_stop(t);
+        } else if (t->state == TASK_RUNNING && !t->kicked && t->pth != NULL) {
             t->kicked = true;
             plat_ops->interrupt(t->pth);
         }
     }
-    thread_group_notify_parent(tg, LX_SIGCHLD, LX_CLD_STOPPED, signo);
+    if (!parent_traces(tg))
+        thread_group_notify_parent(tg, LX_SIGCHLD, LX_CLD_STOPPED, signo);
 }
 
 /* -- sending ----------------------------------------------------------------------------------- */
 
 static void send_effects(struct thread_group *tg, int signo)
 {
+    struct task *t;
     if (signo == LX_SIGCONT) {
         signal_discard(tg, LX_SIGSET_STOP);
         group_continue(tg);
+        list_for_each_entry (t, &tg->threads, group_link) {
+            if (task_traced(t) && t->pth != NULL)
+                ptrace_group_continue(t);
+        }
     } else if (sig_bit(signo) & LX_SIGSET_STOP) {
         signal_discard(tg, sig_bit(LX_SIGCONT));
     }
@@ -481,7 +506,7 @@ void signal_force(struct task *t, const struct lx_siginfo *info)
         t->blocked &= ~sig_bit(signo);
     }
     (void)sigpending_add(&t->pending, t->group, info, NULL);
-    if (act->sa_handler == LX_SIG_DFL) {
+    if (act->sa_handler == LX_SIG_DFL && !task_traced(t)) {
         /* A fault of its own ends even the first process. */
         if (t->group == kernel.init)
             kernel.init_protected = false;
@@ -532,6 +557,22 @@ void signal_run_fatal(void)
     }
 }
 
+enum signal_act signal_action(const struct task *t, int signo)
+{
+    uint64_t h = action_of(t, signo);
+
+    if (signo == LX_SIGKILL)
+        return SIGNAL_ACT_DIE;
+    if (h != LX_SIG_DFL && h != LX_SIG_IGN && signo != LX_SIGSTOP)
+        return SIGNAL_ACT_HANDLER;
+    if (h == LX_SIG_IGN || default_ignores(signo) || init_spared(t, signo))
+        return SIGNAL_ACT_NONE;
+    if (!(sig_bit(signo) & LX_SIGSET_STOP))
+        return SIGNAL_ACT_DIE;
+    return signo != LX_SIGSTOP && pgrp_is_orphaned(t->group->pgrp, NULL) ? SIGNAL_ACT_NONE
+                                                                         : SIGNAL_ACT_STOP;
+}
+
 /* The default action of one unblocked pending signal; true when there was one without a handler. */
 static bool default_action(struct task *t, int signo, enum signal_work *ret_work)
 {
@@ -547,7 +588,7 @@ static bool default_action(struct task *t, int signo, enum signal_work *ret_work
         return true;
     if (sig_bit(signo) & LX_SIGSET_STOP) {
         if (signo == LX_SIGSTOP || !pgrp_is_orphaned(t->group->pgrp, NULL))
-            group_stop(t->group, signo);
+            signal_group_stop(t->group, signo);
         return true;
     }
     thread_group_exit(t->group, LX_W_SIGNALED(signo));
@@ -561,7 +602,9 @@ enum signal_work signal_resolve(struct task *t)
         if (t->pth == NULL || t->group->group_exiting)
             return SIGNAL_GONE;
         uint64_t set = signal_pending_set(t) & ~t->blocked;
-        if ((set & sig_bit(LX_SIGKILL)) == 0 && t->group->stop == GROUP_STOPPED)
+        if (task_traced(t) && (set & sig_bit(LX_SIGKILL)) == 0 && ptrace_work_pending(t))
+            return SIGNAL_HANDLER;
+        if ((set & sig_bit(LX_SIGKILL)) == 0 && !task_traced(t) && t->group->stop == GROUP_STOPPED)
             return SIGNAL_STOP;
         if (set == 0) {
             if (!t->restore_blocked)

@@ -19,6 +19,7 @@
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/seccomp.h"
 #include "sentry/sys/strace.h"
 
@@ -41,7 +42,8 @@ void task_put(struct task *t)
 {
     if (t == NULL || --t->ref != 0)
         return;
-    KASSERT(t->pth == NULL && t->mm == NULL);
+    KASSERT(t->pth == NULL && t->mm == NULL && list_empty(&t->tracees));
+    ptrace_forget(t);
     cred_put(t->cred);
     seccomp_filter_put(t->seccomp);
     sighand_put(t->sighand);
@@ -125,6 +127,7 @@ int task_new(struct thread_group *tg, struct task **ret_t)
     list_init(&t->group_link);
     list_init(&t->run_link);
     list_init(&t->waits);
+    list_init(&t->tracees);
     sigpending_init(&t->pending);
     timer_init(&t->deadline, task_deadline_fire);
     t->state = TASK_AT_GATE;
@@ -162,6 +165,8 @@ char task_state_letter(const struct task *t)
         return t->group->stop == GROUP_STOPPED ? 'T' : 'S';
     case TASK_STOPPED:
         return 'T';
+    case TASK_TRACED:
+        return 't';
     case TASK_DEAD:
     default:
         return 'Z';

@@ -27,12 +27,14 @@ struct mm;
 struct file;
 struct tty;
 struct strace_state;
+struct ptrace;
 
 enum task_state {
     TASK_RUNNING, /* executes guest code (or is on its way back to it) */
     TASK_AT_GATE, /* its call is being handled right now */
     TASK_BLOCKED, /* parked in a call */
     TASK_STOPPED, /* job control stop; parked at the gate or in context */
+    TASK_TRACED,  /* ptrace stop; parked in context (ptrace.h) */
     TASK_DEAD,    /* host thread gone; zombie until reaped if it is a group leader */
 };
 
@@ -110,6 +112,9 @@ struct task {
     uint64_t timer_slack, timer_slack_default;
     struct strace_state *strace;
     uint64_t nsyscalls;
+    struct ptrace *ptrace;    /* owned; NULL: not traced */
+    struct list_head tracees; /* ptrace.link */
+    bool call_held;           /* the call has not begun: its tracer wants its context */
 };
 
 enum group_stop {
@@ -123,6 +128,8 @@ struct thread_group {
     struct task *leader; /* counted */
     struct list_head threads;
     uint32_t nthreads;           /* live ones */
+    uint32_t traced_zombies;     /* ended threads that their tracers have not waited for */
+    uint32_t maker_pid;          /* the thread of the parent that made the group */
     struct thread_group *parent; /* NULL only for the sandbox's first process and orphans of init */
     struct list_head children, sibling;
     struct list_head all_link;   /* kernel.groups */
@@ -194,7 +201,7 @@ static inline struct lx_rlimit *task_rlimit(const struct task *t, int resource)
     return &t->group->rlimit[resource];
 }
 
-/* One letter of /proc/PID/stat: R S D T Z. */
+/* One letter of /proc/PID/stat: R S D T t Z. */
 char task_state_letter(const struct task *t);
 /* ns of CPU time, live and dead threads. */
 uint64_t thread_group_cputime(const struct thread_group *tg);

@@ -1,8 +1,9 @@
 /*
  * wait.c: wait4(2) and waitid(2).
  *
- * Children are looked through in order of creation. A wait that finds none ready but some that may
- * become so waits on the group's child_wait queue.
+ * Children are looked through in order of creation, then the tracees of the group's threads, which
+ * are threads, and need not be children. A wait that finds none ready but some that may become so
+ * waits on the group's child_wait queue.
  */
 #include "abi/wait.h"
 
@@ -14,6 +15,7 @@
 #include "sentry/fs/anon/pidfd.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/dispatch.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/rusage.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
@@ -28,6 +30,7 @@ struct wait_request {
 struct wait_result {
     uint32_t pid, uid;
     int status; /* wait status */
+    int code;   /* si_code, 0: as the status has it */
     struct lx_rusage usage;
 };
 
@@ -55,13 +58,24 @@ static void wait_fill(const struct thread_group *tg, int status, struct wait_res
     rusage_fill(&res->usage, tg->cpu_dead + tg->cpu_children, tg->maxrss);
 }
 
+static bool wait_continued(struct thread_group *tg, const struct wait_request *rq,
+                           struct wait_result *res)
+{
+    if (!(rq->options & LX_WCONTINUED) || !tg->cont_pending)
+        return false;
+    wait_fill(tg, LX_W_CONTINUED, res);
+    tg->cont_pending = (rq->options & LX_WNOWAIT) != 0;
+    return true;
+}
+
 /* True when this child answers the request; consumes the state change unless WNOWAIT. */
 static bool wait_try(struct thread_group *tg, const struct wait_request *rq,
                      struct wait_result *res)
 {
     bool keep = (rq->options & LX_WNOWAIT) != 0;
     if (tg->zombie) {
-        if (!(rq->options & LX_WEXITED))
+        if (!(rq->options & LX_WEXITED) || tg->traced_zombies != 0 ||
+            (tg->leader != NULL && task_traced(tg->leader)))
             return false;
         wait_fill(tg, tg->exit_code, res);
         if (!keep)
@@ -73,12 +87,112 @@ static bool wait_try(struct thread_group *tg, const struct wait_request *rq,
         tg->stop_reported = !keep;
         return true;
     }
-    if ((rq->options & LX_WCONTINUED) && tg->cont_pending) {
-        wait_fill(tg, LX_W_CONTINUED, res);
-        tg->cont_pending = keep;
+    return wait_continued(tg, rq, res);
+}
+
+/* -- tracees ----------------------------------------------------------------------------------- */
+
+static bool tracee_matches(const struct task *t, const struct wait_request *rq)
+{
+    switch (rq->type) {
+    case LX_P_PID:
+    case LX_P_PIDFD:
+        return t->pid == rq->id;
+    case LX_P_PGID:
+        return t->group->pgrp != NULL && t->group->pgrp->id == rq->id;
+    default:
         return true;
     }
-    return false;
+}
+
+static void tracee_fill(const struct task *t, int status, struct wait_result *res)
+{
+    const struct thread_group *tg = t->group;
+    bool leader = t == tg->leader;
+    res->pid = t->pid;
+    res->uid = t->cred->uid;
+    res->status = status;
+    rusage_fill(&res->usage, leader ? tg->cpu_dead + tg->cpu_children : task_cputime(t),
+                tg->maxrss);
+}
+
+static bool tracee_ended(const struct task *t)
+{
+    const struct thread_group *tg = t->group;
+    return t->ptrace->zombie || (t == tg->leader && tg->zombie && tg->traced_zombies == 0);
+}
+
+/* A zombie of the tracer's own child is then reaped; another's goes to its parent. */
+static void tracee_reap(struct task *t, const struct thread_group *tracer)
+{
+    struct thread_group *tg = t->group;
+    bool reap = t == tg->leader && tg->parent == tracer;
+    ptrace_release_zombie(t);
+    if (reap)
+        thread_group_reap(tg);
+}
+
+static bool tracee_try(struct task *t, const struct wait_request *rq, struct wait_result *res)
+{
+    struct ptrace *p = t->ptrace;
+    bool keep = (rq->options & LX_WNOWAIT) != 0;
+
+    if (tracee_ended(t)) {
+        if (!(rq->options & LX_WEXITED))
+            return false;
+        tracee_fill(t, t->group->group_exiting ? t->group->exit_code : t->exit_code, res);
+        if (!keep)
+            tracee_reap(t, p->tracer->group);
+        return true;
+    }
+    if (t->state == TASK_TRACED && p->waitable) {
+        tracee_fill(t, (p->code << 8) | 0x7f, res);
+        res->code = LX_CLD_TRAPPED;
+        p->waitable = keep;
+        return true;
+    }
+    return t == t->group->leader && wait_continued(t->group, rq, res);
+}
+
+/* As wait_scan, for what self traces. */
+static int scan_tracees(const struct task *self, const struct wait_request *rq,
+                        struct wait_result *res)
+{
+    struct ptrace *p, *tmp;
+    bool any = false;
+    list_for_each_entry_safe (p, tmp, &self->tracees, link) {
+        if (!tracee_matches(p->task, rq))
+            continue;
+        any = true;
+        if (tracee_try(p->task, rq, res))
+            return 1;
+    }
+    return any ? 0 : -ECHILD;
+}
+
+static int scan_all_tracees(const struct task *t, const struct wait_request *rq,
+                            struct wait_result *res)
+{
+    const struct task *other;
+    int r = -ECHILD;
+    if (rq->options & LX___WNOTHREAD)
+        return scan_tracees(t, rq, res);
+    list_for_each_entry (other, &t->group->threads, group_link) {
+        int one = scan_tracees(other, rq, res);
+        if (one > 0)
+            return one;
+        r = MAX(r, one);
+    }
+    return r;
+}
+
+/* -- both -------------------------------------------------------------------------------------- */
+
+/* A traced child of the tracer's is looked at as a tracee. */
+static bool own_tracee(const struct thread_group *tg, const struct thread_group *tracer)
+{
+    const struct task *leader = tg->leader;
+    return leader != NULL && task_traced(leader) && leader->ptrace->tracer->group == tracer;
 }
 
 /* 1: res is filled; 0: none ready; -ECHILD. */
@@ -87,13 +201,14 @@ static int wait_scan(struct task *t, const struct wait_request *rq, struct wait_
     struct thread_group *tg, *tmp;
     bool any = false;
     list_for_each_entry_safe (tg, tmp, &t->group->children, sibling) {
-        if (!wait_matches(tg, rq))
+        if (!wait_matches(tg, rq) || own_tracee(tg, t->group))
             continue;
         any = true;
         if (wait_try(tg, rq, res))
             return 1;
     }
-    return any ? 0 : -ECHILD;
+    int r = scan_all_tracees(t, rq, res);
+    return any ? MAX(r, 0) : r;
 }
 
 /* 1, 0 (WNOHANG), or a negative errno; blocks through *ret_block. */
@@ -157,7 +272,10 @@ static void waitid_info(const struct wait_result *res, struct lx_siginfo *info)
     info->si_signo = LX_SIGCHLD;
     info->si_pid = (int32_t)res->pid;
     info->si_uid = res->uid;
-    if (st == LX_W_CONTINUED) {
+    if (res->code != 0) {
+        info->si_code = res->code;
+        info->si_status = st >> 8;
+    } else if (st == LX_W_CONTINUED) {
         info->si_code = LX_CLD_CONTINUED;
         info->si_status = LX_SIGCONT;
     } else if ((st & 0xff) == 0x7f) {

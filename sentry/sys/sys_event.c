@@ -13,6 +13,7 @@
 #include "sentry/fs/anon/timerfd.h"
 #include "sentry/fs/file.h"
 #include "sentry/fs/proc/proc.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/rusage.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -260,17 +261,6 @@ struct sys_res sys_pidfd_send_signal(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* Whether t may look into another process, as ptrace would decide. */
-static bool may_inspect(const struct task *t, const struct task *other)
-{
-    const struct cred *c = t->cred, *o = other->cred;
-
-    if (t->group == other->group || cred_capable(c, LX_CAP_SYS_PTRACE))
-        return true;
-    return c->fsuid == o->euid && c->fsuid == o->suid && c->fsuid == o->uid &&
-           c->fsgid == o->egid && c->fsgid == o->sgid && c->fsgid == o->gid;
-}
-
 struct sys_res sys_pidfd_getfd(struct task *t, const struct sys_args *a)
 {
     struct thread_group *tg;
@@ -286,7 +276,7 @@ struct sys_res sys_pidfd_getfd(struct task *t, const struct sys_args *a)
     other = tg->leader;
     if (thread_group_by_pid(tg->pid) != tg || !other || !other->files)
         r = -ESRCH;
-    else if (!may_inspect(t, other))
+    else if (!ptrace_may_access(t, other, PTRACE_MODE_REALCREDS))
         r = -EPERM;
     else if ((f = fd_get_path_ok(other, sys_int(a, 1))) == NULL)
         r = -EBADF;

@@ -8,19 +8,28 @@
 
 #include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/session.h"
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
 struct sys_res sys_exit(struct task *t, const struct sys_args *a)
 {
-    task_exit(t, LX_W_EXITCODE(sys_int(a, 0)));
+    int status = LX_W_EXITCODE(sys_int(a, 0));
+    struct sys_res res;
+    if (UNLIKELY(t->ptrace != NULL) && ptrace_exit_event(t, status, &res))
+        return res;
+    task_exit(t, status);
     return (struct sys_res){SYS_GONE, 0};
 }
 
 struct sys_res sys_exit_group(struct task *t, const struct sys_args *a)
 {
-    thread_group_exit(t->group, LX_W_EXITCODE(sys_int(a, 0)));
+    int status = LX_W_EXITCODE(sys_int(a, 0));
+    struct sys_res res;
+    if (UNLIKELY(t->ptrace != NULL) && ptrace_exit_event(t, status, &res))
+        return res;
+    thread_group_exit(t->group, status);
     return (struct sys_res){SYS_GONE, 0};
 }
 

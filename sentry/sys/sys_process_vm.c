@@ -8,7 +8,7 @@
 #include "abi/file.h"
 
 #include "lib/alloc.h"
-#include "sentry/fs/proc/proc.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/user_range.h"
@@ -99,7 +99,7 @@ static int find_remote(const struct task *t, uint32_t pid, struct plat_as **ret_
     const struct task *other = task_by_pid(pid);
     if (other == NULL || other->mm == NULL || other->mm->as == NULL)
         return -ESRCH;
-    if (!proc_may_access(t, other))
+    if (!ptrace_may_access(t, other, PTRACE_MODE_REALCREDS))
         return -EPERM;
     *ret_as = other->mm->as;
     return 0;

@@ -8,22 +8,14 @@
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/memobj.h"
 #include "sentry/mm/mm.h"
 
 bool proc_may_access(const struct task *caller, const struct task *target)
 {
-    const struct cred *c = caller->cred;
-    const struct cred *o;
-
-    if (!target || caller->group == target->group)
-        return true;
-    o = target->cred;
-    if (cred_capable(c, LX_CAP_SYS_PTRACE))
-        return true;
-    return target->group->dumpable && c->fsuid == o->uid && c->fsuid == o->euid &&
-           c->fsuid == o->suid && c->fsgid == o->gid && c->fsgid == o->egid && c->fsgid == o->sgid;
+    return !target || ptrace_may_access(caller, target, PTRACE_MODE_FSCREDS);
 }
 
 struct task *proc_live_task(const struct gen_inode *gi)

@@ -1,7 +1,6 @@
 /*
- * Bytes of a process's memory: mem (read and written through the platform, so page protections
- * hold: where Linux would force a write into read-only memory, this answers EIO), and the argument
- * and environment strings.
+ * Bytes of a process's memory: mem (whatever the protection, as for ptrace), and the argument and
+ * environment strings.
  */
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "lib/checked.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/task.h"
+#include "sentry/mm/force.h"
 #include "sentry/mm/mm.h"
 #include "sentry/mm/usercopy.h"
 
@@ -37,9 +37,10 @@ static int64_t mem_read(struct file *f, struct uio *to, uint64_t *pos)
         size_t want = CHUNK - (size_t)(*pos & (CHUNK - 1)), n;
         int64_t c;
 
-        n = read_mm(mm, *pos, chunk, MIN(want, to->left));
-        if (n == 0)
+        c = mm_force_copy(mm, *pos, chunk, MIN(want, to->left), false);
+        if (c <= 0)
             return done ? done : -EIO;
+        n = (size_t)c;
         c = uio_copy_to(to, chunk, n);
         if (c < 0)
             return done ? done : c;
@@ -61,15 +62,11 @@ static int64_t mem_write(struct file *f, struct uio *from, uint64_t *pos)
     while (mm && from->left) {
         size_t want = CHUNK - (size_t)(*pos & (CHUNK - 1));
         int64_t c = uio_copy_from(from, chunk, MIN(want, from->left));
-        struct plat_seg seg;
         int64_t n;
 
         if (c <= 0)
             return done ? done : c;
-        if (!mm->as || *pos >= LX_TASK_SIZE || (uint64_t)c > LX_TASK_SIZE - *pos)
-            return done ? done : -EIO;
-        seg = (struct plat_seg){*pos, (size_t)c};
-        n = plat_ops->write(mm->as, &seg, 1, chunk, (size_t)c);
+        n = mm_force_copy(mm, *pos, chunk, (size_t)c, true);
         if (n <= 0)
             return done ? done : -EIO;
         *pos += (uint64_t)n;

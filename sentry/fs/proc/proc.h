@@ -8,7 +8,7 @@
 struct mm;
 struct thread_group;
 
-/* PTRACE_MODE_READ: same user, or CAP_SYS_PTRACE; a process may always look at itself. */
+/* As ptrace.h says; a process may always look at itself. */
 bool proc_may_access(const struct task *caller, const struct task *target);
 /* The address space of the entry's process, borrowed; NULL for zombies. */
 struct mm *proc_mm(const struct gen_inode *gi);

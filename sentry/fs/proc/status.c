@@ -14,6 +14,7 @@
 #include "sentry/fs/dev/tty.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/kernel/limits.h"
+#include "sentry/kernel/ptrace.h"
 #include "sentry/kernel/seccomp.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/mm.h"
@@ -209,8 +210,8 @@ static void put_ids(struct buf *out, const struct gen_inode *gi)
     struct task *live = proc_live_task(gi);
     const struct cred *c = t->cred;
 
-    (void)buf_printf(out, "Tgid:\t%u\nNgid:\t0\nPid:\t%u\nPPid:\t%u\nTracerPid:\t0\n", tg->pid,
-                     t->pid, ppid_of(tg));
+    (void)buf_printf(out, "Tgid:\t%u\nNgid:\t0\nPid:\t%u\nPPid:\t%u\nTracerPid:\t%u\n", tg->pid,
+                     t->pid, ppid_of(tg), task_traced(t) ? t->ptrace->tracer->pid : 0);
     (void)buf_printf(out, "Uid:\t%u\t%u\t%u\t%u\n", c->uid, c->euid, c->suid, c->fsuid);
     (void)buf_printf(out, "Gid:\t%u\t%u\t%u\t%u\n", c->gid, c->egid, c->sgid, c->fsgid);
     (void)buf_printf(out, "FDSize:\t%u\nGroups:\t", live ? live->files->nslots : 0);
