@@ -57,6 +57,22 @@ static int absolute(const char *path, struct error *err)
     return 0;
 }
 
+/* Where something is to be mounted. What is mounted on the root itself, nobody would see. */
+static int mount_point(const char *path, size_t len, struct error *err)
+{
+    int r = absolute(path, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0, n; i < len; i += n + 1) {
+        n = 0;
+        while (i + n < len && path[i + n] != '/')
+            n++;
+        if (n > 2 || strncmp(path + i, "..", n) != 0)
+            return 0;
+    }
+    return error_set(err, EINVAL, "'%.*s' is the root itself", (int)len, path);
+}
+
 static int opt_env(struct parse_state *st, const char *v, struct error *err)
 {
     return boot_env_set(st->b, v, err);
@@ -98,7 +114,7 @@ static int opt_tmpfs(struct parse_state *st, const char *v, struct error *err)
     size_t n = colon != NULL ? (size_t)(colon - v) : strlen(v);
     uint64_t size = 0;
 
-    int r = absolute(v, err);
+    int r = mount_point(v, n, err);
     if (r == 0 && colon != NULL)
         r = parse_size(colon + 1, &size, err);
     if (r < 0)
@@ -145,7 +161,7 @@ static int opt_volume(struct parse_state *st, const char *v, struct error *err)
         return error_set(err, EINVAL, "bad host path in '%s'", v);
     memcpy(host, v, (size_t)(first - v));
     host[first - v] = '\0';
-    int r = absolute(first + 1, err);
+    int r = mount_point(first + 1, (size_t)(second - first - 1), err);
     if (r < 0)
         return r;
     if (b->nvolumes >= BOOT_MAX_VOLUMES)

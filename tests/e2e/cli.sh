@@ -51,9 +51,14 @@ says "bad env" 125 "KEY=VALUE" run --env foo "$bb" -- true
 says "writable volume" 125 "read-only.*OCI" run --volume "$work/vol:/mnt:rw" "$bb" -- true
 says "volume of a device" 125 "neither a directory nor" run --volume "/dev/null:/mnt:ro" "$bb" -- true
 says "bad volume" 125 "--volume" run --volume /tmp "$bb" -- true
+says "volume on the root" 125 "root itself" run --volume "$work/vol:/:ro" "$bb" -- true
+says "tmpfs on the root" 125 "root itself" run --tmpfs "/../.:1M" "$bb" -- true
 says "no such workdir" 125 "/nope" run --workdir /nope "$bb" -- true
 says "no such user" 125 "nosuchuser" run --user nosuchuser "$bb" -- true
 says "unknown command" 125 "frobnicate" frobnicate
+says "help on what there is not" 125 "frobnicate" help frobnicate
+says "a word too many" 125 "frobnicate" version frobnicate
+says "an option of doctor" 125 "frobnicate" doctor --frobnicate
 cp -r "$bb" "$work/img"
 head -c 100 "$bb/bin/busybox" >"$work/img/bin/cut"
 printf '\177ELF\1\1\1' >"$work/img/bin/elf32"
