@@ -46,6 +46,6 @@ endfunction()
 # clang-tidy beside the compiler in the `analyze` preset.
 function(sentry_analysis target)
   if(SENTRY_ANALYZE)
-    set_target_properties(${target} PROPERTIES C_CLANG_TIDY "clang-tidy;--quiet")
+    set_target_properties(${target} PROPERTIES C_CLANG_TIDY "${PROJECT_SOURCE_DIR}/cmake/checks/analyze_tidy.sh;--quiet")
   endif()
 endfunction()

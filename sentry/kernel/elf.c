@@ -77,6 +77,8 @@ static int read_interp(struct file *f, const Elf64_Phdr *p, struct elf_info *e)
     if (p->p_filesz < 2 || p->p_filesz > sizeof(e->interp))
         return -ENOEXEC;
     int64_t n = kernel_read(f, e->interp, (size_t)p->p_filesz, p->p_offset);
+    if (n < 0)
+        return (int)n;
     if (n != (int64_t)p->p_filesz || e->interp[n - 1] != '\0')
         return -ENOEXEC;
     return 0;
@@ -130,7 +132,11 @@ int elf_read(struct file *f, struct elf_info *ret_info)
     ret_info->entry = h.e_entry;
     ret_info->phnum = h.e_phnum;
     ret_info->align = PAGE_SIZE;
-    r = n == (int64_t)bytes ? scan_headers(f, &h, ph, ret_info) : -ENOEXEC;
+    if (n < 0)
+        r = (int)
+            n; /* a disk that fails makes no malformed program, which a shell would interpret */
+    else
+        r = n == (int64_t)bytes ? scan_headers(f, &h, ph, ret_info) : -ENOEXEC;
     kfree(ph);
     return r;
 }

@@ -201,7 +201,7 @@ TEST(failing_allocations)
     elf_image_drop(&loaded);
     for_each_failure {
         int r = elf_image_load("/script", &loaded);
-        ck_assert(r == 0 || r == -ENOMEM);
+        ck_assert_msg(r == 0 || r == -ENOMEM || r == -EIO, "%d", r);
         if (r == 0)
             elf_image_drop(&loaded);
     }
