@@ -84,6 +84,7 @@
 #define LX_MFD_HUGETLB       0x4
 #define LX_MFD_NOEXEC_SEAL   0x8
 #define LX_MFD_EXEC          0x10
+#define LX_MFD_HUGE_MASK     (0x3fu << 26)
 
 #define LX_PKEY_DISABLE_ACCESS 0x1
 #define LX_PKEY_DISABLE_WRITE  0x2

@@ -22,7 +22,9 @@
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 
-#define QUEUE_MAX 16384u
+#define QUEUE_MAX      16384u
+#define USER_INSTANCES 128u
+#define USER_WATCHES   65536u
 /* What a directory hears about its children. */
 #define CHILD_EVENTS (LX_IN_ACCESS | LX_IN_MODIFY | LX_IN_ATTRIB | LX_IN_CLOSE | LX_IN_OPEN)
 
@@ -37,6 +39,9 @@ struct instance {
     struct list_head events, marks;
     uint32_t nevents;
     size_t bytes;
+    struct list_head all_link; /* instances */
+    uint32_t uid;              /* whose it is: what a user may have is counted */
+    uint32_t nmarks;
     int next_wd;
     bool overflowed; /* the last event is an overflow */
     struct wait_queue wait;
@@ -51,6 +56,26 @@ struct inotify_mark {
     uint32_t mask;
     int wd;
 };
+
+static struct list_head instances = {&instances, &instances};
+
+struct user_count {
+    uint64_t instances, marks;
+};
+
+static struct user_count count_of(uint32_t uid)
+{
+    struct user_count n = {0};
+    struct instance *in;
+
+    list_for_each_entry (in, &instances, all_link) {
+        if (in->uid == uid) {
+            n.instances++;
+            n.marks += in->nmarks;
+        }
+    }
+    return n;
+}
 
 /* -- the queue --------------------------------------------------------------------------------- */
 
@@ -121,7 +146,9 @@ static void overflow(struct instance *in)
 static void post(struct instance *in, int wd, uint32_t mask, uint32_t cookie, const char *name,
                  size_t len)
 {
-    struct event *e = in->nevents < QUEUE_MAX ? event_new(wd, mask, cookie, name, len) : NULL;
+    struct event *e = in->nevents < sysctl_number("fs.inotify.max_queued_events", QUEUE_MAX)
+                          ? event_new(wd, mask, cookie, name, len)
+                          : NULL;
 
     if (!e) {
         overflow(in);
@@ -148,6 +175,7 @@ static void dequeue(struct instance *in, struct event *e)
 
 static void mark_free(struct inotify_mark *m)
 {
+    m->owner->nmarks--;
     list_del_init(&m->inode_link);
     list_del_init(&m->link);
     inode_put(m->inode);
@@ -266,6 +294,7 @@ static void inotify_release(struct file *f)
 
     if (!in)
         return;
+    list_del_init(&in->all_link);
     while (!list_empty(&in->marks))
         mark_free(list_first(&in->marks, struct inotify_mark, link));
     while (!list_empty(&in->events))
@@ -297,22 +326,31 @@ static const struct file_ops inotify_ops = {
     .show_fdinfo = inotify_fdinfo,
 };
 
-int inotify_new(uint32_t flags, struct file **ret_file)
+int inotify_new(const struct task *t, uint32_t flags, struct file **ret_file)
 {
-    struct instance *in = kalloc(sizeof(*in));
+    struct instance *in;
     int r;
 
+    if (count_of(t->cred->uid).instances >=
+        sysctl_number("fs.inotify.max_user_instances", USER_INSTANCES))
+        return -EMFILE;
+    in = kalloc(sizeof(*in));
     if (!in)
         return -ENOMEM;
+    in->uid = t->cred->uid;
+    list_init(&in->all_link);
     list_init(&in->events);
     list_init(&in->marks);
     wait_queue_init(&in->wait);
     in->next_wd = 1;
     r = anon_file_new("[inotify]", &inotify_ops, LX_O_RDONLY | (flags & LX_O_NONBLOCK), in,
                       ret_file);
-    if (r < 0)
+    if (r < 0) {
         kfree(in);
-    return r;
+        return r;
+    }
+    list_add_tail(&instances, &in->all_link);
+    return 0;
 }
 
 static struct inotify_mark *find_mark(struct instance *in, const struct inode *ino)
@@ -344,6 +382,8 @@ int inotify_add(struct file *f, const struct path *p, uint32_t mask)
         m->mask = keep | (mask & ~(uint32_t)LX_IN_MASK_ADD);
         return m->wd;
     }
+    if (count_of(in->uid).marks >= sysctl_number("fs.inotify.max_user_watches", USER_WATCHES))
+        return -ENOSPC;
     r = limit_charge(LIMIT_INOTIFY, 1);
     if (r < 0)
         return r;
@@ -359,6 +399,7 @@ int inotify_add(struct file *f, const struct path *p, uint32_t mask)
     m->wd = in->next_wd++;
     list_add_tail(&ino->marks, &m->inode_link);
     list_add_tail(&in->marks, &m->link);
+    in->nmarks++;
     return m->wd;
 }
 

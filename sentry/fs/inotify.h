@@ -13,7 +13,7 @@ struct inode;
 struct path;
 struct task;
 
-int inotify_new(uint32_t flags, struct file **ret_file) MUST_CHECK;
+int inotify_new(const struct task *t, uint32_t flags, struct file **ret_file) MUST_CHECK;
 /* The watch descriptor, or -EINVAL (not inotify), -ENOSPC, -EEXIST ... */
 int inotify_add(struct file *f, const struct path *p, uint32_t mask) MUST_CHECK;
 int inotify_remove(struct file *f, int wd) MUST_CHECK;

@@ -92,6 +92,9 @@ void task_link(struct task *t, struct thread_group *tg);
 int pid_alloc(struct task *t) MUST_CHECK;
 void pid_set(uint32_t pid, struct task *t);
 void pid_free(uint32_t pid);
+/* The id that was given out last; the next one is searched from there on. */
+uint32_t pid_last_used(void);
+bool pid_set_last(uint32_t pid);
 void pid_table_reset(void);
 void task_set_comm(struct task *t, const char *name);
 

@@ -63,9 +63,17 @@ static int set_cred(struct task *t, const struct kernel_start *start)
         return -ENOMEM;
     c->uid = c->euid = c->suid = c->fsuid = start->uid;
     c->gid = c->egid = c->sgid = c->fsgid = start->gid;
-    c->ngroups = MIN(start->ngroups, (uint32_t)CRED_NGROUPS);
-    if (c->ngroups > 0)
-        memcpy(c->groups, start->groups, c->ngroups * sizeof(c->groups[0]));
+    uint32_t ngroups = MIN(start->ngroups, CRED_NGROUPS);
+    if (ngroups > 0) {
+        struct group_list *l = group_list_new(ngroups);
+        if (l == NULL) {
+            cred_put(c);
+            return -ENOMEM;
+        }
+        memcpy(l->gid, start->groups, ngroups * sizeof(l->gid[0]));
+        group_list_sort(l);
+        cred_set_groups(c, l);
+    }
     c->cap_bounding = start->caps.bounding & LX_CAP_FULL_SET;
     c->cap_inheritable = start->caps.inheritable & LX_CAP_FULL_SET;
     c->cap_permitted = start->caps.permitted & LX_CAP_FULL_SET;

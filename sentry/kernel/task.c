@@ -77,6 +77,19 @@ int pid_alloc(struct task *t)
     return -EAGAIN;
 }
 
+uint32_t pid_last_used(void)
+{
+    return pid_last;
+}
+
+bool pid_set_last(uint32_t pid)
+{
+    if (pid >= PID_MAX)
+        return false;
+    pid_last = pid;
+    return true;
+}
+
 void pid_set(uint32_t pid, struct task *t)
 {
     pid_table[pid] = t;

@@ -46,14 +46,20 @@ void wait_entry_remove(struct wait_entry *e)
 void wait_queue_wake_n(struct wait_queue *q, uint32_t key, unsigned n)
 {
     struct wait_entry *e, *tmp;
+    bool taken = false;
 
     if (list_empty(&q->entries))
         return;
     list_for_each_entry_safe (e, tmp, &q->entries, link) {
         if (e->mask != 0 && key != 0 && (e->mask & key) == 0)
             continue;
-        bool exclusive = e->exclusive;
+        bool exclusive = e->exclusive, shares = e->shares;
+        if (shares && taken)
+            continue;
+        e->took = false;
         e->wake(e, key);
+        if (shares) /* its wake unlinks nothing */
+            taken = e->took;
         if (exclusive && --n == 0)
             break;
     }

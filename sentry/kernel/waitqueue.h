@@ -24,6 +24,8 @@ struct wait_entry {
     /* Called by wait_queue_wake; may unlink this entry (and only this one). */
     void (*wake)(struct wait_entry *e, uint32_t key);
     bool exclusive; /* wait_queue_wake_n counts it; queued behind the non-exclusive ones */
+    bool shares; /* (exclusive) of several such entries, those behind the first one that says so */
+    bool took;   /* by setting this in wake are left alone */
 };
 
 void wait_queue_init(struct wait_queue *q);

@@ -157,6 +157,8 @@ int unix_dgram_connect(struct task *t, struct unix_sock *sk, struct lx_sockaddr_
 int64_t unix_dgram_send(struct unix_sock *sk, struct uio *from, struct unix_send *s) MUST_CHECK;
 int64_t unix_dgram_recv(struct unix_sock *sk, struct uio *to, struct unix_recv *r) MUST_CHECK;
 /* Whether a datagram from sk to other would have to wait for room. */
+/* net.unix.max_dgram_qlen */
+uint64_t unix_dgram_qlen(void);
 bool unix_dgram_full(const struct unix_sock *sk, const struct unix_sock *other);
 
 /* unix_msg.c */

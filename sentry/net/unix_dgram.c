@@ -7,10 +7,15 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/net/socket.h"
 
+uint64_t unix_dgram_qlen(void)
+{
+    return sysctl_number("net.unix.max_dgram_qlen", UNIX_DGRAM_QLEN);
+}
+
 bool unix_dgram_full(const struct unix_sock *sk, const struct unix_sock *other)
 {
     /* Two sockets connected to each other are bounded by the send buffers alone. */
-    return other->peer != sk && !other->dead && other->qlen > UNIX_DGRAM_QLEN;
+    return other->peer != sk && !other->dead && other->qlen > unix_dgram_qlen();
 }
 
 int unix_dgram_connect(struct task *t, struct unix_sock *sk, struct lx_sockaddr_un *sun, int len)

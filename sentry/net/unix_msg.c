@@ -57,7 +57,7 @@ void unix_msg_free(struct unix_sock *in, struct unix_msg *m)
     list_del_init(&m->link);
     if (in) {
         in->qlen--;
-        if (in->qlen <= UNIX_DGRAM_QLEN)
+        if (in->qlen <= unix_dgram_qlen())
             wait_queue_wake(&in->space, 0);
     }
     owner->wmem -= m->cost;

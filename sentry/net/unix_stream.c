@@ -23,8 +23,9 @@ int unix_listen(struct task *t, struct unix_sock *sk, int backlog)
         return -EINVAL;
     if (sk->state == UNIX_CONNECTED)
         return -EINVAL;
-    if ((uint32_t)backlog > LX_SOMAXCONN)
-        backlog = LX_SOMAXCONN;
+    uint64_t most = sysctl_number("net.core.somaxconn", LX_SOMAXCONN);
+    if ((uint32_t)backlog > most)
+        backlog = (int)most;
     if ((uint32_t)backlog > sk->backlog)
         wait_queue_wake(&sk->space, 0);
     sk->backlog = (uint32_t)backlog;

@@ -273,12 +273,13 @@ struct sys_res sys_getgroups(struct task *t, const struct sys_args *a)
     if (n < 0)
         return sys_ret(-EINVAL);
     if (n == 0)
-        return sys_ret(c->ngroups);
-    if ((uint32_t)n < c->ngroups)
+        return sys_ret(cred_ngroups(c));
+    if ((uint32_t)n < cred_ngroups(c))
         return sys_ret(-EINVAL);
-    if (copy_to_user(t, sys_addr(a, 1), c->groups, c->ngroups * sizeof(c->groups[0])) < 0)
+    if (c->groups != NULL && copy_to_user(t, sys_addr(a, 1), c->groups->gid,
+                                          c->groups->n * sizeof(c->groups->gid[0])) < 0)
         return sys_ret(-EFAULT);
-    return sys_ret(c->ngroups);
+    return sys_ret(cred_ngroups(c));
 }
 
 struct sys_res sys_setgroups(struct task *t, const struct sys_args *a)
@@ -291,11 +292,17 @@ struct sys_res sys_setgroups(struct task *t, const struct sys_args *a)
     struct cred *c = cred_dup(t->cred);
     if (c == NULL)
         return sys_ret(-ENOMEM);
-    if (copy_from_user(t, c->groups, sys_addr(a, 1), n * sizeof(c->groups[0])) < 0) {
+    struct group_list *l = n != 0 ? group_list_new(n) : NULL;
+    cred_set_groups(c, l);
+    int r = n != 0 && l == NULL ? -ENOMEM : 0;
+    if (r == 0 && l != NULL)
+        r = copy_from_user(t, l->gid, sys_addr(a, 1), n * sizeof(l->gid[0]));
+    if (r < 0) {
         cred_put(c);
-        return sys_ret(-EFAULT);
+        return sys_ret(r);
     }
-    c->ngroups = n;
+    if (l != NULL)
+        group_list_sort(l);
     commit(t, c);
     return sys_ret(0);
 }

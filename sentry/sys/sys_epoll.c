@@ -77,9 +77,11 @@ struct epoll_out {
 
 static int epoll_put(void *arg, const struct lx_epoll_event *ev, uint32_t n)
 {
-    const struct epoll_out *out = arg;
+    struct epoll_out *out = arg;
+    int r = copy_to_user(out->task, out->addr, ev, n * sizeof(*ev));
 
-    return copy_to_user(out->task, out->addr, ev, n * sizeof(*ev));
+    out->addr = gaddr_add(out->addr, n * sizeof(*ev));
+    return r;
 }
 
 /* ns < 0: no timeout. */

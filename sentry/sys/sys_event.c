@@ -178,6 +178,9 @@ struct sys_res sys_memfd_create(struct task *t, const struct sys_args *a)
     int64_t len;
     int r;
 
+    /* As a kernel without huge pages has it. */
+    if ((flags & LX_MFD_HUGETLB) && !(flags & ~(known | LX_MFD_HUGETLB | LX_MFD_HUGE_MASK)))
+        return sys_ret(-ENOSYS);
     if ((flags & ~known) || ((flags & LX_MFD_EXEC) && (flags & LX_MFD_NOEXEC_SEAL)))
         return sys_ret(-EINVAL);
     len = strncpy_from_user(t, name, sys_addr(a, 0), sizeof(name));

@@ -30,7 +30,7 @@ static struct sys_res do_init(struct task *t, uint32_t flags)
 
     if (flags & ~(uint32_t)(LX_IN_CLOEXEC | LX_IN_NONBLOCK))
         return sys_ret(-EINVAL);
-    r = inotify_new(flags, &f);
+    r = inotify_new(t, flags, &f);
     return sys_install(t, r, f, (flags & LX_IN_CLOEXEC) != 0);
 }
 

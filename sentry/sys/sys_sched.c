@@ -343,9 +343,11 @@ struct sys_res sys_ioprio_set(struct task *t, const struct sys_args *a)
 
 struct sys_res sys_getcpu(struct task *t, const struct sys_args *a)
 {
-    uint32_t zero = 0;
+    /* One that the task may run on: which one it is, the host does not say. */
+    uint64_t allowed = t->affinity & cpu_mask_all();
+    const uint32_t v[2] = {allowed != 0 ? (uint32_t)__builtin_ctzll(allowed) : 0, 0};
     for (int i = 0; i < 2; i++) {
-        if (!gaddr_is_null(sys_addr(a, i)) && put_user(t, sys_addr(a, i), &zero) < 0)
+        if (!gaddr_is_null(sys_addr(a, i)) && put_user(t, sys_addr(a, i), &v[i]) < 0)
             return sys_ret(-EFAULT);
     }
     return sys_ret(0);

@@ -1,5 +1,8 @@
 /* epoll: level, edge and one-shot; changes, nesting, closed and duplicated descriptors. */
+#include <pthread.h>
+
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #include "facts.h"
 
@@ -20,6 +23,72 @@ static void show(const char *label)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), " %x:%lu", ev[i].events,
                  (unsigned long)ev[i].data.u64);
     say("%s: %d%s", label, n, text);
+}
+
+enum {
+    MANY = 300,
+    WAITERS = 3
+};
+
+/* More events than fit into any small buffer come by one call, each once. */
+static void many(void)
+{
+    static struct epoll_event ev[512];
+    int seen[MANY] = {0}, twice = 0, e = (int)NEED(epoll_create1(0));
+    for (int i = 0; i < MANY; i++) {
+        struct epoll_event want = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
+        NEED(epoll_ctl(e, EPOLL_CTL_ADD, (int)NEED(eventfd(1, 0)), &want));
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        int n = (int)NEED(epoll_wait(e, ev, 512, 0));
+        for (int i = 0; i < n; i++)
+            twice += ++seen[ev[i].data.u32] != turn + 1;
+        say("%d events at once, %d twice", n, twice);
+    }
+    VALUE("of 200", epoll_wait(e, ev, 200, 0));
+    VALUE("of 1", epoll_wait(e, ev, 1, 0));
+    close(e);
+}
+
+static int event_fd, woken, hold;
+
+static void *exclusive_waiter(void *arg)
+{
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLEXCLUSIVE};
+    int e = (int)NEED(epoll_create1(0));
+    NEED(epoll_ctl(e, EPOLL_CTL_ADD, event_fd, &ev));
+    __atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
+    NEED(epoll_wait(e, &ev, 1, -1));
+    __atomic_add_fetch(&woken, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&hold, __ATOMIC_SEQ_CST))
+        usleep(1000);
+    return NULL;
+}
+
+/* EPOLLEXCLUSIVE: each event wakes one more of the instances in which somebody waits. */
+static void exclusive(void)
+{
+    pthread_t t[WAITERS];
+    int ready = 0;
+    event_fd = (int)NEED(eventfd(0, 0));
+    hold = 1;
+    for (int i = 0; i < WAITERS; i++)
+        pthread_create(&t[i], NULL, exclusive_waiter, &ready);
+    while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) < WAITERS)
+        usleep(1000);
+    nap(200);
+    for (int i = 1; i <= WAITERS; i++) {
+        uint64_t one = 1;
+        NEED(write(event_fd, &one, 8));
+        while (__atomic_load_n(&woken, __ATOMIC_SEQ_CST) < i)
+            usleep(1000);
+        nap(100);
+        say("event %d: %d woken", i, __atomic_load_n(&woken, __ATOMIC_SEQ_CST));
+    }
+    __atomic_store_n(&hold, 0, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < WAITERS; i++)
+        pthread_join(t[i], NULL);
+    close(event_fd);
 }
 
 int main(void)
@@ -123,6 +192,8 @@ int main(void)
         if (epoll_wait(ep, &ev, 1, 0) == 1)
             seen |= 1ul << (ev.data.u64 - 20);
     say("one at a time goes round: %lx", seen);
+    many();
+    exclusive();
     remove_work_dir();
     return 0;
 }

@@ -79,8 +79,12 @@ static void epwait_wake(struct wait_entry *e, uint32_t key)
     struct epitem *it = container_of(e, struct epwait, entry)->item;
     uint32_t want = it->events & ~EP_PRIVATE;
 
-    if (want && (key == 0 || (key & want)))
-        item_make_ready(it);
+    if (!want || (key != 0 && (key & want) == 0))
+        return;
+    /* EPOLLEXCLUSIVE: an instance in which somebody waits takes the event for all such instances,
+     * unless it has taken an earlier one that he has not come for yet. */
+    e->took = !list_empty(&it->ep->wait.entries) && list_empty(&it->ready_link);
+    item_make_ready(it);
 }
 
 struct item_table {
@@ -102,7 +106,7 @@ static int item_queue(struct poll_table *pt, struct wait_queue *q)
         return -ENOMEM;
     }
     wait_entry_init(&w->entry, 0, epwait_wake);
-    w->entry.exclusive = (it->events & LX_EPOLLEXCLUSIVE) != 0;
+    w->entry.exclusive = w->entry.shares = (it->events & LX_EPOLLEXCLUSIVE) != 0;
     w->item = it;
     list_add_tail(&it->waits, &w->link);
     wait_queue_add(q, &w->entry);
@@ -307,18 +311,20 @@ int epoll_del(struct file *epf, struct file *f, int fd)
     return 0;
 }
 
-int epoll_collect(struct file *epf, uint32_t max,
-                  int (*put)(void *arg, const struct lx_epoll_event *ev, uint32_t n), void *arg)
+typedef int put_events_fn(void *arg, const struct lx_epoll_event *ev, uint32_t n);
+
+/* Up to EPOLL_BATCH events from the front of scan, handed to put. */
+static int collect_some(struct epoll *ep, struct list_head *scan, uint32_t max, put_events_fn *put,
+                        void *arg)
 {
-    struct epoll *ep = epf->priv;
     struct lx_epoll_event ev[EPOLL_BATCH];
     struct epitem *items[EPOLL_BATCH];
     uint32_t n = 0;
     int r;
 
     max = MIN(max, (uint32_t)EPOLL_BATCH);
-    while (n < max && !list_empty(&ep->ready)) {
-        struct epitem *it = list_first(&ep->ready, struct epitem, ready_link);
+    while (n < max && !list_empty(scan)) {
+        struct epitem *it = list_first(scan, struct epitem, ready_link);
         uint32_t got = item_poll(it, NULL);
 
         list_del_init(&it->ready_link);
@@ -329,7 +335,7 @@ int epoll_collect(struct file *epf, uint32_t max,
     }
     r = n ? put(arg, ev, n) : 0;
     for (uint32_t i = n; i-- > 0 && r < 0;)
-        list_add(&ep->ready, &items[i]->ready_link);
+        list_add(scan, &items[i]->ready_link);
     if (r < 0)
         return r;
     for (uint32_t i = 0; i < n; i++) {
@@ -338,10 +344,39 @@ int epoll_collect(struct file *epf, uint32_t max,
         else if (!(items[i]->events & LX_EPOLLET))
             list_add_tail(&ep->ready, &items[i]->ready_link);
     }
-    /* What is left is for the next one who waits: this wake-up was ours alone. */
-    if (!list_empty(&ep->ready))
-        wait_queue_wake_n(&ep->wait, LX_POLLIN | LX_POLLRDNORM, 1);
     return (int)n;
+}
+
+int epoll_collect(struct file *epf, uint32_t max, put_events_fn *put, void *arg)
+{
+    struct epoll *ep = epf->priv;
+    struct list_head scan;
+    uint32_t total = 0;
+    int n;
+
+    /* Those that are ready now: what is put back on the list meanwhile has had its turn. */
+    list_init(&scan);
+    while (!list_empty(&ep->ready)) {
+        struct epitem *it = list_first(&ep->ready, struct epitem, ready_link);
+
+        list_del_init(&it->ready_link);
+        list_add_tail(&scan, &it->ready_link);
+    }
+    max = MIN(max, (uint32_t)EPOLL_MOST);
+    do {
+        n = collect_some(ep, &scan, max - total, put, arg);
+        total += n > 0 ? (uint32_t)n : 0;
+    } while (n > 0 && total < max);
+    while (!list_empty(&scan)) {
+        struct epitem *it = list_entry(scan.prev, struct epitem, ready_link);
+
+        list_del_init(&it->ready_link);
+        list_add(&ep->ready, &it->ready_link);
+    }
+    /* What is left is for the next one who waits: this wake-up was ours alone. */
+    if (n >= 0 && !list_empty(&ep->ready))
+        wait_queue_wake_n(&ep->wait, LX_POLLIN | LX_POLLRDNORM, 1);
+    return total ? (int)total : n;
 }
 
 int epoll_wait_on(struct task *t, struct file *epf)

@@ -10,7 +10,8 @@
 struct file;
 struct task;
 
-#define EPOLL_BATCH 128u
+#define EPOLL_BATCH 128u   /* events that are handed over at once */
+#define EPOLL_MOST  16384u /* by one call */
 
 int epoll_new(struct file **ret_file) MUST_CHECK;
 bool file_is_epoll(const struct file *f);
@@ -19,9 +20,9 @@ bool file_is_epoll(const struct file *f);
 int epoll_add(struct file *ep, struct file *f, int fd, const struct lx_epoll_event *ev) MUST_CHECK;
 int epoll_mod(struct file *ep, struct file *f, int fd, const struct lx_epoll_event *ev) MUST_CHECK;
 int epoll_del(struct file *ep, struct file *f, int fd) MUST_CHECK;
-/* Takes up to max (at most EPOLL_BATCH) ready events and hands them to put, which stores them for
- * the guest; when put fails they stay ready and its error is returned. The number of events, 0 when
- * none is ready. */
+/* Takes up to max (at most EPOLL_MOST) ready events and hands them to put in one or more batches;
+ * when put fails those of its batch and all behind them stay ready, and its error is returned if it
+ * was the first. The number of events, 0 when none is ready. */
 int epoll_collect(struct file *ep, uint32_t max,
                   int (*put)(void *arg, const struct lx_epoll_event *ev, uint32_t n), void *arg)
     MUST_CHECK;

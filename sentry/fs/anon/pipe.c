@@ -19,6 +19,7 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "sentry/fs/file.h"
+#include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
@@ -46,19 +47,30 @@ struct pipe {
     bool anonymous; /* made by pipe(2): opening it through /proc/self/fd never waits */
 };
 
+/* A new pipe has 64 KiB, or what the setting leaves to the unprivileged. */
+static uint32_t slots_default(void)
+{
+    uint64_t most = sysctl_number("fs.pipe-max-size", PIPE_MAX_SIZE) / SLOT_SIZE;
+
+    if (kernel.current && cred_capable(kernel.current->cred, LX_CAP_SYS_RESOURCE))
+        return SLOTS_DEFAULT;
+    return (uint32_t)MIN(most, (uint64_t)SLOTS_DEFAULT);
+}
+
 static struct pipe *pipe_alloc(void)
 {
+    uint32_t slots = slots_default();
     struct pipe *p;
 
-    if (limit_charge(LIMIT_PIPE_BYTES, SLOTS_DEFAULT * SLOT_SIZE) < 0)
+    if (limit_charge(LIMIT_PIPE_BYTES, slots * SLOT_SIZE) < 0)
         return NULL;
     p = kalloc(sizeof(*p));
     if (!p) {
-        limit_release(LIMIT_PIPE_BYTES, SLOTS_DEFAULT * SLOT_SIZE);
+        limit_release(LIMIT_PIPE_BYTES, slots * SLOT_SIZE);
         return NULL;
     }
     wait_queue_init(&p->wait);
-    p->max = SLOTS_DEFAULT;
+    p->max = slots;
     return p;
 }
 
@@ -509,7 +521,8 @@ int64_t pipe_set_size(struct pipe *p, uint64_t size, bool privileged)
         return -EINVAL;
     while ((uint64_t)n * SLOT_SIZE < size)
         n *= 2;
-    if (n > p->max && (uint64_t)n * SLOT_SIZE > PIPE_MAX_SIZE && !privileged)
+    if (n > p->max && !privileged &&
+        (uint64_t)n * SLOT_SIZE > sysctl_number("fs.pipe-max-size", PIPE_MAX_SIZE))
         return -EPERM;
     if (n < p->used)
         return -EBUSY;

@@ -215,10 +215,10 @@ static void put_ids(struct buf *out, const struct gen_inode *gi)
     (void)buf_printf(out, "Uid:\t%u\t%u\t%u\t%u\n", c->uid, c->euid, c->suid, c->fsuid);
     (void)buf_printf(out, "Gid:\t%u\t%u\t%u\t%u\n", c->gid, c->egid, c->sgid, c->fsgid);
     (void)buf_printf(out, "FDSize:\t%u\nGroups:\t", live ? live->files->nslots : 0);
-    for (uint32_t i = 0; i < c->ngroups; i++)
-        (void)buf_printf(out, "%u ", c->groups[i]);
+    for (uint32_t i = 0; i < cred_ngroups(c); i++)
+        (void)buf_printf(out, "%u ", c->groups->gid[i]);
     (void)buf_printf(out, "%s\nNStgid:\t%u\nNSpid:\t%u\nNSpgid:\t%u\nNSsid:\t%u\nKthread:\t0\n",
-                     c->ngroups ? "" : " ", tg->pid, t->pid, pgid_of(tg), s ? s->id : 0);
+                     c->groups ? "" : " ", tg->pid, t->pid, pgid_of(tg), s ? s->id : 0);
 }
 
 static const char *state_word(char letter)

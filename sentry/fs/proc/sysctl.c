@@ -1,14 +1,17 @@
 /*
  * /proc/sys: what libc, runtimes and build scripts read. Values are the sandbox's own or Linux's
- * defaults; the emulated root can change the names that uname reports and the limits of IPC.
+ * defaults; the emulated root can change the names that uname reports, the limits of IPC, and
+ * others that are the sandbox's own and that his programs set.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/alloc.h"
 #include "lib/list.h"
 #include "sentry/fs/proc/proc.h"
 #include "sentry/host/host.h"
+#include "sentry/kernel/dispatch.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
@@ -23,6 +26,18 @@
     {                                                                                 \
         .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n", .show = show_setting, \
         .store = store_number                                                         \
+    }
+/* A number that counts, and that root may set between lo and hi (32 bits each). */
+#define TUNED(n, s, lo, hi)                                                           \
+    {                                                                                 \
+        .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n", .show = show_setting, \
+        .store = store_ranged, .arg = (uintptr_t)(lo) | (uintptr_t)(hi) << 32         \
+    }
+/* What root asks for and gets, since there is nothing to it here: no huge pages, no caches. */
+#define IDLE(n, s)                                                                    \
+    {                                                                                 \
+        .name = (n), .mode = LX_S_IFREG | 0644, .text = s "\n", .show = show_setting, \
+        .store = store_idle                                                           \
     }
 #define RO(n, s)                                               \
     {                                                          \
@@ -81,6 +96,57 @@ static int store_number(struct gen_inode *gi, const char *text, size_t len)
     if (len == 0 || len > 20 || strspn(text, "0123456789") != len)
         return -EINVAL;
     return setting_store(gi->node, text, len);
+}
+
+static bool parse_number(const char *text, size_t len, uint64_t *ret_v)
+{
+    uint64_t v = 0;
+
+    if (len > 0 && text[len - 1] == '\n')
+        len--;
+    if (len == 0 || len > 10 || strspn(text, "0123456789") != len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        v = v * 10 + (uint64_t)(text[i] - '0');
+    *ret_v = v;
+    return true;
+}
+
+static int store_value(const struct gen_node *node, uint64_t v)
+{
+    char text[24];
+    int n = snprintf(text, sizeof(text), "%" PRIu64, v);
+
+    return setting_store(node, text, (size_t)n);
+}
+
+static int store_ranged(struct gen_inode *gi, const char *text, size_t len)
+{
+    uint64_t v, lo = gi->node->arg & UINT32_MAX, hi = gi->node->arg >> 32;
+
+    if (!parse_number(text, len, &v) || v < lo || v > hi)
+        return -EINVAL;
+    return store_value(gi->node, v);
+}
+
+static int store_idle(struct gen_inode *gi, const char *text, size_t len)
+{
+    uint64_t v;
+
+    (void)gi;
+    return parse_number(text, len, &v) ? 0 : -EINVAL;
+}
+
+/* Pipes have a power of two of pages. */
+static int store_pipe_size(struct gen_inode *gi, const char *text, size_t len)
+{
+    uint64_t v, size = 4096;
+
+    if (!parse_number(text, len, &v) || v == 0 || v > 1u << 31)
+        return -EINVAL;
+    while (size < v)
+        size *= 2;
+    return store_value(gi->node, size);
 }
 
 static int show_setting(struct gen_inode *gi, struct buf *out)
@@ -174,7 +240,21 @@ static int show_last_pid(struct gen_inode *gi, struct buf *out)
     struct task *t = gen_caller();
 
     (void)gi;
-    return buf_printf(out, "%u\n", t ? t->pid : 1);
+    return t ? buf_printf(out, "%u\n", pid_last_used()) : buf_puts(out, "1\n");
+}
+
+static int store_last_pid(struct gen_inode *gi, const char *text, size_t len)
+{
+    struct task *t = gen_caller();
+    uint64_t v;
+
+    (void)gi;
+    if (t && !cred_capable(t->cred, LX_CAP_SYS_ADMIN) &&
+        !cred_capable(t->cred, LX_CAP_CHECKPOINT_RESTORE))
+        return -EPERM;
+    return parse_number(text, len, &v) && pid_set_last((uint32_t)MIN(v, (uint64_t)UINT32_MAX))
+               ? 0
+               : -EINVAL;
 }
 
 static const struct gen_node pty_children[] = {
@@ -203,7 +283,10 @@ static const struct gen_node kernel_children[] = {
      .store = store_hostname,
      .arg = 1},
     {.name = "threads-max", .mode = LX_S_IFREG | 0644, .show = show_threads_max},
-    {.name = "ns_last_pid", .mode = LX_S_IFREG | 0644, .show = show_last_pid},
+    {.name = "ns_last_pid",
+     .mode = LX_S_IFREG | 0644,
+     .show = show_last_pid,
+     .store = store_last_pid},
     GEN_DIR("random", random_children),
     GEN_DIR("pty", pty_children),
     GEN_DIR("yama", yama_children),
@@ -250,19 +333,19 @@ static const struct gen_node kernel_children[] = {
  */
 
 static const struct gen_node vm_children[] = {
-    FIXED("overcommit_memory", "0"),
+    TUNED("overcommit_memory", "0", 0, 1),
     FIXED("overcommit_ratio", "50"),
     FIXED("overcommit_kbytes", "0"),
-    FIXED("max_map_count", "65530"),
+    FIXED("max_map_count", "65530"), /* the host has one */
     FIXED("mmap_min_addr", "65536"),
     FIXED("mmap_rnd_bits", "28"),
-    FIXED("swappiness", "60"),
-    FIXED("drop_caches", "0"),
+    TUNED("swappiness", "60", 0, 200),
+    IDLE("drop_caches", "0"),
     FIXED("dirty_ratio", "20"),
     FIXED("dirty_background_ratio", "10"),
     FIXED("min_free_kbytes", "4096"),
-    FIXED("nr_hugepages", "0"),
-    FIXED("nr_overcommit_hugepages", "0"),
+    IDLE("nr_hugepages", "0"),
+    IDLE("nr_overcommit_hugepages", "0"),
     FIXED("hugetlb_shm_group", "0"),
     FIXED("panic_on_oom", "0"),
     FIXED("oom_kill_allocating_task", "0"),
@@ -278,9 +361,9 @@ static const struct gen_node vm_children[] = {
 };
 
 static const struct gen_node inotify_children[] = {
-    FIXED("max_queued_events", "16384"),
-    FIXED("max_user_instances", "128"),
-    FIXED("max_user_watches", "65536"),
+    TUNED("max_queued_events", "16384", 0, 131072),
+    TUNED("max_user_instances", "128", 0, INT32_MAX),
+    TUNED("max_user_watches", "65536", 0, 131072),
     END,
 };
 static const struct gen_node epoll_children[] = {FIXED("max_user_watches", "65536"), END};
@@ -315,7 +398,11 @@ static const struct gen_node fs_children[] = {
     GEN_DIR("epoll", epoll_children),
     GEN_DIR("mqueue", mqueue_children),
     FIXED("nr_open", "1048576"),
-    FIXED("pipe-max-size", "1048576"),
+    {.name = "pipe-max-size",
+     .mode = LX_S_IFREG | 0644,
+     .text = "1048576\n",
+     .show = show_setting,
+     .store = store_pipe_size},
     FIXED("pipe-user-pages-hard", "0"),
     FIXED("pipe-user-pages-soft", "16384"),
     FIXED("protected_fifos", "0"),
@@ -334,12 +421,15 @@ static const struct gen_node fs_children[] = {
     END,
 };
 
-static const struct gen_node core_children[] = {
-    FIXED("somaxconn", "4096"),          FIXED("rmem_default", "212992"),
-    FIXED("rmem_max", "212992"),         FIXED("wmem_default", "212992"),
-    FIXED("wmem_max", "212992"),         FIXED("optmem_max", "131072"),
-    FIXED("netdev_max_backlog", "1000"), END};
-static const struct gen_node unix_children[] = {FIXED("max_dgram_qlen", "512"), END};
+static const struct gen_node core_children[] = {TUNED("somaxconn", "4096", 0, INT32_MAX),
+                                                FIXED("rmem_default", "212992"),
+                                                FIXED("rmem_max", "212992"),
+                                                FIXED("wmem_default", "212992"),
+                                                FIXED("wmem_max", "212992"),
+                                                FIXED("optmem_max", "131072"),
+                                                FIXED("netdev_max_backlog", "1000"),
+                                                END};
+static const struct gen_node unix_children[] = {TUNED("max_dgram_qlen", "10", 0, 65536), END};
 static const struct gen_node ipv4_children[] = {
     FIXED("ip_local_port_range", "32768\t60999"), FIXED("ip_forward", "0"),
     FIXED("tcp_fin_timeout", "60"), FIXED("ip_unprivileged_port_start", "1024"), END};

@@ -184,13 +184,16 @@ TEST(cred_objects)
     struct cred *c = cred_new(), *d;
 
     c->cap_effective = 1ull << 7;
-    c->ngroups = 1;
-    c->groups[0] = 55;
+    struct group_list *l = group_list_new(4);
+    memcpy(l->gid, (uint32_t[]){99, 55, 7, 60}, 4 * sizeof(l->gid[0]));
+    group_list_sort(l);
+    cred_set_groups(c, l);
     c->fsgid = 44;
     d = cred_dup(c);
     ck_assert_uint_eq(d->ref, 1);
     ck_assert(cred_capable(d, 7) && !cred_capable(d, 8));
     ck_assert(cred_in_group(d, 55) && cred_in_group(d, 44) && !cred_in_group(d, 0));
+    ck_assert(cred_in_group(d, 7) && cred_in_group(d, 99) && !cred_in_group(d, 100));
     cred_put(cred_get(c));
     cred_put(c);
     cred_put(d);
