@@ -99,8 +99,11 @@ static int child_failed(struct unpack *u, const struct unpack_message *m)
     char text[sizeof(u->err->text)];
     size_t n = 0;
     /* Whatever it says goes to a terminal, perhaps. */
-    for (const char *p = m->text; *p != '\0' && n + 1 < sizeof(text); p++)
-        text[n++] = (unsigned char)*p < ' ' || *p == 0x7f ? (char)'?' : *p;
+    for (const char *p = m->text; *p != '\0' && n + 1 < sizeof(text); p++, n++) {
+        text[n] = *p;
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            text[n] = '?';
+    }
     text[n] = '\0';
     int code = m->n > 0 && m->n < 4096 ? (int)m->n : EINVAL;
     return error_set(u->err, code, "%s", text);

@@ -15,9 +15,10 @@ enum {
 };
 
 static struct attack attacks[] = {
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): an initializer's members */
+/* NOLINTBEGIN(bugprone-macro-parentheses): an initializer's members */
 #define ATTACK(i, g, f, w, n, o) \
     {.id = i, .group = GROUP_##g, .file = f, .what = w, .needs = n, .options = o},
+/* NOLINTEND(bugprone-macro-parentheses) */
 #include "escape-suite/attacks.def"
 #undef ATTACK
 };
@@ -106,9 +107,9 @@ static int parse_pair(struct attack *a, const char *word, const char *value, str
     } else if (same(word, n, "user") && strcmp(value, "0") == 0) {
         a->user0 = true;
     } else if (same(word, n, "expect") && strlen(value) < sizeof(a->expect)) {
-        (void)strcpy(a->expect, value);
+        (void)snprintf(a->expect, sizeof(a->expect), "%s", value);
     } else if (same(word, n, "arg") && strlen(value) < sizeof(a->arg)) {
-        (void)strcpy(a->arg, value);
+        (void)snprintf(a->arg, sizeof(a->arg), "%s", value);
     } else if (same(word, n, "stdout")) {
         r = parse_number(value, INT64_MAX, &a->want_stdout, err);
     } else if (same(word, n, "stderr")) {
@@ -153,7 +154,7 @@ static int parse_segment(struct attack *a, char *text, struct error *err)
     if (strncmp(text, "limits=", 7) == 0) {
         if (strlen(text + 7) >= sizeof(a->limits))
             return error_set(err, E2BIG, "limits are too long");
-        (void)strcpy(a->limits, text + 7);
+        (void)snprintf(a->limits, sizeof(a->limits), "%s", text + 7);
         return 0;
     }
     for (char *w = strtok_r(text, " \n", &save); w != NULL; w = strtok_r(NULL, " \n", &save)) {
@@ -172,7 +173,7 @@ int attack_parse_options(struct attack *a, struct error *err)
     a->deadline_s = DEADLINE_S;
     if (strlen(a->options) >= sizeof(copy))
         return error_set(err, E2BIG, "%s: options are too long", a->id);
-    (void)strcpy(copy, a->options);
+    (void)snprintf(copy, sizeof(copy), "%s", a->options);
     for (char *s = strtok_r(copy, ";", &save); s != NULL; s = strtok_r(NULL, ";", &save))
         if (parse_segment(a, s, err) < 0)
             return error_prefix(err, "%s", a->id);

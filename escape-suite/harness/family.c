@@ -148,7 +148,8 @@ bool family_dying(pid_t pid)
     char *p = strrchr(text, ')');
     if (p == NULL)
         return true; /* gone */
-    state = p[1] == ' ' ? p[2] : 'X';
+    if (p[1] == ' ')
+        state = p[2];
     p++;
     for (int field = 0; field < 6; field++) {
         p += strspn(p, " ");

@@ -45,8 +45,7 @@ static void ask_version(struct runtime *r)
     char command[700];
     (void)snprintf(command, sizeof(command), "'%s' %s 2>/dev/null </dev/null", r->path,
                    r->kind == RUNTIME_SENTRY ? "version" : "--version");
-    /* NOLINTNEXTLINE(cert-env33-c): the caller's own program, asked in the caller's own environment
-     */
+    /* NOLINTNEXTLINE(cert-env33-c): the caller's own program, in the caller's own environment */
     FILE *f = strchr(r->path, '\'') == NULL ? popen(command, "re") : NULL;
     if (f == NULL || fgets(r->version, sizeof(r->version), f) == NULL)
         r->version[0] = '\0';

@@ -116,12 +116,13 @@ static void async_wake(struct wait_entry *e, uint32_t key)
     const struct file *f = container_of(e, struct async_wait, entry)->file;
 
     key = key ? key & interest(f) : file_readable(f) ? LX_POLLIN : LX_POLLOUT;
-    if (key & (ASYNC_IN | LX_POLLPRI))
+    /* Who names the hang-up means it: what it makes readable and writable comes second. */
+    if (key & LX_POLLHUP)
+        send_signal(f, LX_POLL_HUP, LX_POLLHUP | LX_POLLERR);
+    else if (key & (ASYNC_IN | LX_POLLPRI))
         send_signal(f, LX_POLL_IN, ASYNC_IN);
     else if (key & ASYNC_OUT)
         send_signal(f, LX_POLL_OUT, ASYNC_OUT);
-    else if (key & (LX_POLLHUP | LX_POLLERR))
-        send_signal(f, LX_POLL_HUP, LX_POLLHUP | LX_POLLERR);
 }
 
 struct async_table {

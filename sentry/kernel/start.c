@@ -203,12 +203,13 @@ static int process_make(const struct kernel_start *start, struct task **ret_t, s
         return error_set(err, EAGAIN, "the limit of %llu tasks is reached",
                          (unsigned long long)limit_max(LIMIT_TASKS));
     r = thread_group_new(&tg);
-    if (r == 0) {
-        r = task_new(tg, &t);
-        if (r != 0)
-            thread_group_put(tg);
+    if (r < 0) {
+        limit_release(LIMIT_TASKS, 1);
+        return r;
     }
-    if (r != 0) {
+    r = task_new(tg, &t);
+    if (r < 0) {
+        thread_group_put(tg);
         limit_release(LIMIT_TASKS, 1);
         return r;
     }

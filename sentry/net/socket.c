@@ -117,6 +117,14 @@ static void wake_all(struct unix_sock *sk)
     wait_queue_wake(&sk->space, 0);
 }
 
+/* Everybody who waits, whatever for; who asked for signals is told of the hang-up. */
+static void wake_hang_up(struct unix_sock *sk)
+{
+    wait_queue_wake(&sk->wait, LX_POLLHUP | LX_POLLRDHUP | LX_POLLIN | LX_POLLRDNORM | LX_POLLOUT |
+                                   LX_POLLWRNORM);
+    wait_queue_wake(&sk->space, 0);
+}
+
 static void release_peer(struct unix_sock *sk, bool lost)
 {
     struct unix_sock *peer = sk->peer;
@@ -128,7 +136,7 @@ static void release_peer(struct unix_sock *sk, bool lost)
         peer->shutdown = SOCK_SHUT_BOTH;
         if (lost)
             peer->error = ECONNRESET;
-        wake_all(peer);
+        wake_hang_up(peer);
     } else if (!peer->dead && peer->peer == sk) {
         wake_all(peer);
     }
@@ -180,7 +188,10 @@ int unix_shutdown(struct unix_sock *sk, int how)
         if (mode & SOCK_SHUT_SND)
             other |= SOCK_SHUT_RCV;
         sk->peer->shutdown |= other;
-        wake_all(sk->peer);
+        if (other == SOCK_SHUT_BOTH)
+            wake_hang_up(sk->peer);
+        else
+            wake_all(sk->peer);
     }
     wake_all(sk);
     return 0;

@@ -174,18 +174,20 @@ static int64_t message_take(struct task *t, struct msg_queue *q, struct message 
     int flags = sys_int(a, 4);
     if (m->len > cap && !(flags & LX_MSG_NOERROR))
         return -E2BIG;
+    int64_t r = (int64_t)n;
     if (put_user(t, sys_addr(a, 1), &m->type) < 0 ||
         copy_to_user(t, gaddr_add(sys_addr(a, 1), 8), m->data, n) < 0)
-        return -EFAULT;
+        r = -EFAULT;
     if (flags & LX_MSG_COPY)
-        return (int64_t)n;
+        return r;
+    /* As on Linux it is gone, whether or not it could be stored. */
     q->bytes -= m->len;
     q->count--;
     q->rtime = ipc_seconds();
     q->lrpid = t->group->pid;
     message_free(m);
     wait_queue_wake(&q->wait, 0);
-    return (int64_t)n;
+    return r;
 }
 
 struct sys_res sys_msgrcv(struct task *t, const struct sys_args *a)
@@ -239,10 +241,11 @@ static int64_t msg_set(struct task *t, struct msg_queue *q, gaddr_t in)
         return -EFAULT;
     if (ipc_owner(t, &q->ipc.perm) < 0)
         return -EPERM;
-    if (ds.msg_qbytes > msgmnb() && ds.msg_qbytes > q->max_bytes)
+    uint32_t bytes = (uint32_t)ds.msg_qbytes; /* Linux takes an int of it */
+    if (bytes > msgmnb() && bytes > q->max_bytes)
         return -EPERM;
     ipc_set(&q->ipc.perm, &ds.msg_perm);
-    q->max_bytes = ds.msg_qbytes;
+    q->max_bytes = bytes;
     q->ctime = ipc_seconds();
     wait_queue_wake(&q->wait, 0);
     return 0;

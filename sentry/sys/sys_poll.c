@@ -43,8 +43,9 @@ int poll_timespec(struct task *t, gaddr_t addr, int64_t *ret_ns)
         return 0;
     }
     r = get_user(t, &ts, addr);
-    if (r == 0)
-        r = timespec_to_ns(&ts, &ns);
+    if (r < 0)
+        return r;
+    r = timespec_to_ns(&ts, &ns);
     if (r < 0)
         return r;
     *ret_ns = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;

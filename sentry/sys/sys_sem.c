@@ -344,11 +344,9 @@ static void undo_clear(struct sem_set *s, uint32_t num)
         u->adjust[num] = 0;
 }
 
-static int64_t sem_set_value(struct task *t, struct sem_set *s, uint32_t num, int value)
+static int64_t sem_set_value(struct task *t, struct sem_set *s, uint32_t num, uint16_t value)
 {
-    if (value < 0 || value > LX_SEMVMX)
-        return -ERANGE;
-    s->sems[num].value = (uint16_t)value;
+    s->sems[num].value = value;
     s->sems[num].pid = t->group->pid;
     undo_clear(s, num);
     s->ctime = ipc_seconds();
@@ -391,7 +389,7 @@ static int64_t sem_one(struct task *t, struct sem_set *s, uint32_t num, int cmd,
     case LX_GETPID:
         return s->sems[num].pid;
     case LX_SETVAL:
-        return sem_set_value(t, s, num, (int)(uint32_t)arg);
+        return sem_set_value(t, s, num, (uint16_t)arg); /* within its range */
     default:
         return waiter_count(s, num, cmd == LX_GETZCNT);
     }
@@ -466,6 +464,9 @@ struct sys_res sys_semctl(struct task *t, const struct sys_args *a)
         return sys_ret(-EINVAL);
     if (cmd == LX_IPC_INFO || cmd == LX_SEM_INFO)
         return sys_ret(sem_info(t, cmd, GADDR(a->v[3])));
+    int value = sys_int(a, 3);
+    if (cmd == LX_SETVAL && (value < 0 || value > LX_SEMVMX))
+        return sys_ret(-ERANGE);
     bool by_index = cmd == LX_SEM_STAT || cmd == LX_SEM_STAT_ANY;
     struct sem_set *s = by_index ? (struct sem_set *)(void *)sets.slots[sys_int(a, 0) % IPC_SLOTS]
                                  : set_of(sys_int(a, 0));

@@ -154,7 +154,9 @@ struct sys_res sys_shmat(struct task *t, const struct sys_args *a)
         prot |= LX_PROT_WRITE;
     if (shmflg & LX_SHM_EXEC)
         prot |= LX_PROT_EXEC;
-    int r = ipc_permission(t, &s->ipc.perm, (prot & LX_PROT_WRITE) ? 6 : 4);
+    /* The numbers of the protections are not those of a mode. */
+    uint32_t want = 4u | ((prot & LX_PROT_WRITE) ? 2u : 0) | ((prot & LX_PROT_EXEC) ? 1u : 0);
+    int r = ipc_permission(t, &s->ipc.perm, want);
     if (r < 0)
         return sys_ret(r);
     if (addr != 0)

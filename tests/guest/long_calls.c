@@ -166,8 +166,8 @@ static void appenders(void)
     say_end("first appender", child[0]);
     say_end("second appender", child[1]);
     fd = open("both", O_RDONLY);
-    for (off_t at = 0, last = 0; pread(fd, p, 1, at) == 1; at += 4096, last = p[0])
-        changes += at > 0 && p[0] != last;
+    for (off_t at = 0, last = 0; pread(fd, p, 1, at) == 1; at += 4096, last = (unsigned char)p[0])
+        changes += at > 0 && (unsigned char)p[0] != last;
     VALUE("size", lseek(fd, 0, SEEK_END));
     VALUE("changes of owner", changes);
     close(fd);

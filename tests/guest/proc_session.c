@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 
     FACT("kill the group", kill(-a, SIGTERM));
     int st, n = 0;
-    for (pid_t r; (r = waitpid(-a, &st, 0)) > 0;)
+    while (waitpid(-a, &st, 0) > 0)
         n += WIFSIGNALED(st) && WTERMSIG(st) == SIGTERM;
     say("members killed: %d", n);
     FACT("the group is gone", kill(-a, 0));
