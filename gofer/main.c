@@ -123,6 +123,9 @@ static void posture_log(const struct confinement *c)
 
 static int fail(const struct error *err, int status)
 {
+    /* Whoever ended the keeper says why. */
+    if (err->code == ESRCH)
+        return status;
     char line[sizeof(err->text) + 32];
     int n = snprintf(line, sizeof(line), "sentry-gofer: %s\n", err->text);
     if (n < 0 || write(STDERR_FILENO, line, (size_t)n) < 0)

@@ -5,6 +5,7 @@
 #include "platform/probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -120,6 +121,23 @@ static int try_vm_access(void)
     return e;
 }
 
+static int try_pidfd_getfd(void)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (pidfd < 0)
+        return errno;
+    return syscall(SYS_pidfd_getfd, pidfd, pidfd, 0) < 0 ? errno : 0;
+}
+
+static int try_openat2(void)
+{
+    struct {
+        uint64_t flags, mode, resolve;
+    } how = {.flags = O_PATH | O_CLOEXEC, .resolve = 0x08 /* RESOLVE_BENEATH */};
+    int dir = open("/", O_PATH | O_CLOEXEC);
+    return syscall(SYS_openat2, dir, ".", &how, sizeof(how)) < 0 ? errno : 0;
+}
+
 static int try_landlock(void)
 {
     return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 1
@@ -160,10 +178,11 @@ static const struct {
     [PROBE_PID_NS] = {"pid namespaces", try_pid_ns, true, "no run is possible"},
     [PROBE_MOUNT_NS] = {"mount namespaces", try_mount_ns, true, "no run is possible"},
     [PROBE_NET_NS] = {"net namespaces", try_net_ns, true, "no run is possible"},
-    [PROBE_TIME_NS] = {"time namespaces", try_time_ns, false,
-                       "guests see the host's monotonic clock"},
+    [PROBE_TIME_NS] = {"time namespaces", try_time_ns, true, "no run is possible (Linux 5.6)"},
     [PROBE_VM_ACCESS] = {"memory of child processes", try_vm_access, true,
                          "no run is possible (ptrace scope)"},
+    [PROBE_PIDFD_GETFD] = {"pidfd_getfd", try_pidfd_getfd, true, "no run is possible (Linux 5.6)"},
+    [PROBE_OPENAT2] = {"openat2", try_openat2, true, "no run is possible (Linux 5.6)"},
     [PROBE_LANDLOCK] = {"Landlock", try_landlock, false,
                         "one wall less around the sentry and the gofer"},
     [PROBE_CGROUP2] = {"cgroup v2", try_cgroup2, false,
@@ -198,6 +217,22 @@ void probe_host(struct probe_result ret_results[PROBE_COUNT])
         if (e != 0)
             (void)snprintf(ret_results[i].detail, sizeof(ret_results[i].detail), "%s", strerror(e));
     }
+}
+
+bool probe_missing(char *buf, size_t cap)
+{
+    for (int i = 0; i < PROBE_COUNT; i++) {
+        int e = probes[i].required ? run_probe(probes[i].try) : 0;
+        if (e == 0)
+            continue;
+        /* One listener a chain of filters. */
+        const char *why = i <= PROBE_WAIT_KILLABLE && e == EBUSY
+                              ? "the caller is under a user-notify filter already"
+                              : strerror(e);
+        (void)snprintf(buf, cap, "this host lacks %s: %s; %s", probes[i].name, why, probes[i].cost);
+        return true;
+    }
+    return false;
 }
 
 int probe_print(FILE *out)

@@ -17,6 +17,8 @@ enum probe_id {
     PROBE_NET_NS,
     PROBE_TIME_NS,
     PROBE_VM_ACCESS,
+    PROBE_PIDFD_GETFD,
+    PROBE_OPENAT2,
     PROBE_LANDLOCK,
     PROBE_CGROUP2,
     PROBE_CGROUP1,
@@ -32,5 +34,7 @@ struct probe_result {
 
 /* Tries everything, each in a child of its own. */
 void probe_host(struct probe_result ret_results[PROBE_COUNT]);
+/* The first mechanism that a run needs and that is missing, in one sentence; false: all are there. */
+bool probe_missing(char *buf, size_t cap);
 /* One line a mechanism; 0 when everything that a run needs was found, else 1. */
 int probe_print(FILE *out);

@@ -24,6 +24,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "platform/probe.h"
+
 #include "lib/error.h"
 #include "sentry/cli/account.h"
 #include "sentry/cli/terminal.h"
@@ -31,6 +33,7 @@
 enum {
     EXIT_LIMIT = 124,
     EXIT_START = 125,
+    EXIT_NO_EXEC = 126,
     GRACE_MS = 50
 };
 
@@ -285,6 +288,21 @@ static void finish(struct run *r)
     res->cpu_kind = r->cg.cpu;
 }
 
+/* A start that failed for want of a mechanism has failed in whatever way comes of it: then the
+ * mechanism is what the caller should hear of. */
+static void name_missing(const struct run *r)
+{
+    char text[sizeof(r->res->text)];
+    bool failed =
+        r->res->verdict == VERDICT_START_FAILED || r->res->verdict == VERDICT_INTERNAL_ERROR;
+    if (!failed || r->started || r->oom || r->res->exit_code > EXIT_NO_EXEC ||
+        !probe_missing(text, sizeof(text)))
+        return;
+    memcpy(r->res->text, text, sizeof(text));
+    r->res->verdict = VERDICT_START_FAILED;
+    r->res->exit_code = EXIT_START;
+}
+
 /* -- the run ----------------------------------------------------------------------------------- */
 
 static int share_memory(struct boot *b, struct error *err)
@@ -389,6 +407,7 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
     if (start(&r, &err) < 0) {
         stop(&r);
         start_failed(&r, &err);
+        name_missing(&r);
         return;
     }
     terminal_forward_size(&r.term, r.sb.control);
@@ -407,4 +426,5 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
     end_sandbox(&r);
     finish(&r);
     stop(&r);
+    name_missing(&r);
 }
