@@ -7,6 +7,7 @@
  *
  *      mmap munmap mprotect mremap madvise         memory; never the platform's own range
  *      arch_prctl                                  fs and gs base
+ *      membarrier                                  of the process itself
  *      clone                                       threads and processes, flags from three fixed
  * sets exit                                        end of one thread close close_range the slot
  * descriptor of a file mapping; start-up clock_gettime                               the thread's
@@ -22,6 +23,7 @@
 #include <sys/syscall.h>
 
 #include "abi/errno.h"
+#include "abi/misc.h"
 #include "abi/mman.h"
 #include "abi/sched.h"
 
@@ -146,6 +148,20 @@ int host_call_arch_prctl(uint64_t code, uint64_t addr, struct host_call *ret_cal
         return -EINVAL;
     CALL_SET(ret_call, SYS_arch_prctl, code, addr);
     ret_call->narrow = 1u << 0;
+    return 0;
+}
+
+int host_call_membarrier(uint64_t cmd, uint64_t flags, struct host_call *ret_call)
+{
+    cmd = (uint32_t)cmd;
+    if ((uint32_t)flags != 0 || (cmd != LX_MEMBARRIER_CMD_PRIVATE_EXPEDITED &&
+                                 cmd != LX_MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED &&
+                                 cmd != LX_MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE &&
+                                 cmd != LX_MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE))
+        return -EINVAL;
+    /* Without flags the host ignores the third argument. */
+    CALL_SET(ret_call, SYS_membarrier, cmd, 0);
+    ret_call->narrow = 1u << 0 | 1u << 1;
     return 0;
 }
 

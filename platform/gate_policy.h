@@ -31,6 +31,9 @@ int host_call_mmap_fixed_anon(uint64_t addr, uint64_t len, uint64_t prot, uint64
                               uint64_t fd, uint64_t off, struct host_call *ret_call) MUST_CHECK;
 /* arch_prctl(ARCH_SET_FS | ARCH_SET_GS, addr) */
 int host_call_arch_prctl(uint64_t code, uint64_t addr, struct host_call *ret_call) MUST_CHECK;
+/* membarrier(cmd): the private, expedited commands and their registrations. They concern threads of
+ * the caller's own address space, which is the same on the host. */
+int host_call_membarrier(uint64_t cmd, uint64_t flags, struct host_call *ret_call) MUST_CHECK;
 
 /*
  * The stub's own calls, composed by platform/unotify alone; the kernel never uses these.

@@ -205,7 +205,6 @@ static inline struct lx_rlimit *task_rlimit(const struct task *t, int resource)
 char task_state_letter(const struct task *t);
 /* ns of CPU time, live and dead threads. */
 uint64_t thread_group_cputime(const struct thread_group *tg);
-/* KiB that the address space takes; an upper bound of what is resident, which the host does not
- * tell. */
+/* KiB that are likely to be resident (mm_resident). */
 uint64_t thread_group_rss(const struct thread_group *tg);
 uint64_t task_cputime(const struct task *t);

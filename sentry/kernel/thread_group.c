@@ -99,12 +99,21 @@ struct thread_group *thread_group_next(struct thread_group *tg)
     return list_entry(tg->all_link.next, struct thread_group, all_link);
 }
 
+/* A walk over more areas than this takes too long for what it tells. */
+#define RSS_WALK_MAX 4096u
+
 uint64_t thread_group_rss(const struct thread_group *tg)
 {
     const struct task *t;
     list_for_each_entry (t, &tg->threads, group_link) {
-        if (t->mm != NULL)
+        if (t->mm == NULL)
+            continue;
+        if (t->mm->nvmas > RSS_WALK_MAX)
             return t->mm->total / 1024;
+        struct mm_resident rss;
+        mm_resident(t->mm, &rss);
+        uint64_t sum = rss.anon + rss.file + rss.shmem;
+        return (kernel.memory_limit != 0 ? MIN(sum, kernel.memory_limit) : sum) / 1024;
     }
     return 0;
 }

@@ -122,3 +122,24 @@ int mm_dup(struct mm *parent, struct plat_as *child_as, struct mm **ret_mm)
     *ret_mm = mm;
     return 0;
 }
+
+void mm_resident(struct mm *mm, struct mm_resident *ret_rss)
+{
+    struct mm_resident rss = {0, 0, 0};
+
+    for (struct vma *v = mm_first(mm); v; v = vma_next(v)) {
+        uint64_t len = v->end - v->start;
+
+        if (!v->prot || (v->flags & (VMA_SPECIAL | VMA_NORESERVE)))
+            continue;
+        if (v->flags & VMA_STACK)
+            len = MIN(len, (uint64_t)132 << 10);
+        if (v->obj)
+            rss.shmem += MIN(len, memobj_allocated(v->obj));
+        else if (v->prot & LX_PROT_WRITE)
+            rss.anon += len;
+        else if (v->file)
+            rss.file += len;
+    }
+    *ret_rss = rss;
+}

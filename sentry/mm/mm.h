@@ -100,6 +100,13 @@ struct mmap_args {
     bool never_write; /* VMA_NOWRITE */
 };
 
+/* Bytes that are likely to be resident: what was made accessible, without mere reservations and
+ * without most of the stack. The host does not tell. */
+struct mm_resident {
+    uint64_t anon, file, shmem;
+};
+void mm_resident(struct mm *mm, struct mm_resident *ret_rss);
+
 /* Kernel entry points; the caller is the worker. Return the address or -errno as mmap(2). */
 int64_t mm_mmap(struct task *t, struct mm *mm, const struct mmap_args *args) MUST_CHECK;
 int mm_munmap(struct task *t, struct mm *mm, uint64_t addr, uint64_t len) MUST_CHECK;

@@ -17,6 +17,10 @@
 #include "sentry/mm/usercopy.h"
 #include "sentry/sys/sys.h"
 
+#define MEMBARRIER_CMDS                                                                   \
+    (LX_MEMBARRIER_CMD_PRIVATE_EXPEDITED | LX_MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED | \
+     LX_MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE |                                      \
+     LX_MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
 #define GETRANDOM_STEP (1u << 20)
 
 struct sys_res sys_getrandom(struct task *t, const struct sys_args *a)
@@ -135,11 +139,15 @@ struct sys_res sys_unshare(struct task *t, const struct sys_args *a)
     return sys_ret(r);
 }
 
-/* Every answer through the gate orders memory of the calling thread only; nothing is promised for
- * others. */
+/* The commands about the caller's own threads are the host's to do; its others concern processes
+ * that are nobody's business here. */
 struct sys_res sys_membarrier(struct task *t, const struct sys_args *a)
 {
-    (void)t;
-    (void)a;
-    return sys_ret(-ENOSYS);
+    struct host_call call;
+    int r;
+
+    if (sys_int(a, 0) == LX_MEMBARRIER_CMD_QUERY)
+        return sys_ret(sys_uint(a, 1) != 0 ? -EINVAL : MEMBARRIER_CMDS);
+    r = host_call_membarrier(a->v[0], a->v[1], &call);
+    return r < 0 ? sys_ret(r) : sys_host(t, &call);
 }

@@ -85,25 +85,13 @@ int proc_put_file_name(struct buf *out, const struct file *f, const char *esc)
     return proc_put_path(out, &f->path, esc);
 }
 
-void proc_rss(struct mm *mm, struct proc_rss *ret_rss)
+void proc_rss(struct mm *mm, struct mm_resident *ret_rss)
 {
-    struct proc_rss rss = {0, 0, 0};
+    struct mm_resident rss = {0, 0, 0};
     uint64_t total = proc_memory_total();
 
-    for (struct vma *v = mm ? mm_first(mm) : NULL; v; v = vma_next(v)) {
-        uint64_t len = v->end - v->start;
-
-        if (!v->prot || (v->flags & (VMA_SPECIAL | VMA_NORESERVE)))
-            continue;
-        if (v->flags & VMA_STACK)
-            len = MIN(len, (uint64_t)132 << 10);
-        if (v->obj)
-            rss.shmem += MIN(len, memobj_allocated(v->obj));
-        else if (v->prot & 2)
-            rss.anon += len;
-        else if (v->file)
-            rss.file += len;
-    }
+    if (mm)
+        mm_resident(mm, &rss);
     rss.anon = MIN(rss.anon, total / 2);
     rss.shmem = MIN(rss.shmem, total / 4);
     rss.file = MIN(rss.file, total / 8);
@@ -121,7 +109,7 @@ uint64_t proc_memory_used(void)
     uint64_t total = proc_memory_total();
 
     for (struct thread_group *tg = thread_group_first(); tg; tg = thread_group_next(tg)) {
-        struct proc_rss rss;
+        struct mm_resident rss;
 
         proc_rss(tg->leader ? tg->leader->mm : NULL, &rss);
         used += rss.anon;

@@ -4,6 +4,7 @@
  * that root.c and pid.c put together.
  */
 #include "sentry/fs/proc/gen.h"
+#include "sentry/mm/mm.h"
 
 struct mm;
 struct thread_group;
@@ -22,10 +23,7 @@ const struct path *proc_root_path(void);
 int proc_put_file_name(struct buf *out, const struct file *f, const char *esc);
 
 /* Estimated bytes in memory. */
-struct proc_rss {
-    uint64_t anon, file, shmem;
-};
-void proc_rss(struct mm *mm, struct proc_rss *ret_rss);
+void proc_rss(struct mm *mm, struct mm_resident *ret_rss);
 uint64_t proc_memory_total(void);
 uint64_t proc_memory_used(void);
 uint32_t proc_ncpus(void);

@@ -81,7 +81,7 @@ static uint64_t start_time_of(const struct gen_inode *gi)
 
 static void put_stat_mm(struct buf *out, const struct gen_inode *gi, const struct mm *mm, bool show)
 {
-    struct proc_rss rss = {0, 0, 0};
+    struct mm_resident rss = {0, 0, 0};
     uint64_t limit = gi->task->group->rlimit[LX_RLIMIT_RSS].rlim_cur;
 
     if (mm)
@@ -178,7 +178,7 @@ static void put_kb(struct buf *out, const char *name, uint64_t bytes)
 
 static void put_status_mm(struct buf *out, struct mm *mm)
 {
-    struct proc_rss rss;
+    struct mm_resident rss;
     struct sizes s;
 
     proc_rss(mm, &rss);
@@ -305,7 +305,7 @@ int proc_show_status(struct gen_inode *gi, struct buf *out)
 int proc_show_statm(struct gen_inode *gi, struct buf *out)
 {
     struct mm *mm = proc_mm(gi);
-    struct proc_rss rss;
+    struct mm_resident rss;
     struct sizes s;
 
     if (!mm)

@@ -59,6 +59,12 @@ TEST(flags_are_checked)
     ck_assert_int_eq(host_call_arch_prctl(0x1002, 5, &c), 0);
     ck_assert_int_eq(host_call_arch_prctl(0x1003, 5, &c), -EINVAL);
     ck_assert_int_eq(host_call_arch_prctl(0x4001, 5, &c), -EINVAL);
+    for (uint64_t cmd = 0; cmd <= 0x400; cmd++) {
+        bool ok = cmd == 8 || cmd == 0x10 || cmd == 0x20 || cmd == 0x40;
+
+        ck_assert_int_eq(host_call_membarrier(cmd, 0, &c), ok ? 0 : -EINVAL);
+        ck_assert_int_eq(host_call_membarrier(cmd, 1, &c), -EINVAL);
+    }
     ck_assert_int_eq(stub_call_mmap(0x1000, 4096, 3, PLAT_MAP_ANON, 0, &c), 0);
     ck_assert_uint_eq(c.args[4], UINT64_MAX);
     ck_assert_int_eq(stub_call_mmap(STUB_CODE, 4096, 3, PLAT_MAP_ANON, 0, &c), -EPERM);
