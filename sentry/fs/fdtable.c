@@ -138,6 +138,13 @@ static void slot_set(struct files *fs, uint32_t fd, struct file *f, bool cloexec
     fs->nopen++;
 }
 
+int fd_prepare(struct task *t)
+{
+    size_t fd = bitmap_first_zero(&t->files->used, 0);
+
+    return fd >= fd_limit(t) ? -EMFILE : files_grow(t->files, (uint32_t)fd + 1);
+}
+
 int fd_install(struct task *t, struct file *f, bool cloexec, int min)
 {
     struct files *fs = t->files;

@@ -214,6 +214,9 @@ struct file *fd_get(struct task *t, int fd);
 struct file *fd_get_path_ok(struct task *t, int fd);
 /* Lowest free number >= min; -EMFILE. The reference is handed over on success only. */
 int fd_install(struct task *t, struct file *f, bool cloexec, int min) MUST_CHECK;
+/* Whether an fd_install from 0 on, as long as nothing else is installed, will work: 0, -EMFILE,
+ * -ENOMEM. */
+int fd_prepare(struct task *t) MUST_CHECK;
 /* dup2 semantics: closes what is there. */
 int fd_replace(struct task *t, struct file *f, bool cloexec, int fd) MUST_CHECK;
 int fdtable_close(struct task *t, int fd); /* 0 or -EBADF */

@@ -35,7 +35,8 @@ struct clone_request {
     uint64_t stack; /* 0: the parent's */
     gaddr_t parent_tid, child_tid, pidfd;
     uint64_t tls;
-    int event; /* what the tracer hears, 0: nothing */
+    int event;               /* what the tracer hears, 0: nothing */
+    struct file *pidfd_file; /* made with the child; CLONE_PIDFD */
 };
 
 static int clone_check(const struct task *t, const struct clone_request *rq)
@@ -253,9 +254,12 @@ static int clone_build(struct task *t, struct clone_request *rq, struct task **r
         r = clone_sighand(t, child, rq->flags);
     if (r == 0)
         r = clone_files(t, child, rq->flags);
+    if (r == 0 && (rq->flags & LX_CLONE_PIDFD))
+        r = pidfd_new(tg, 0, &rq->pidfd_file);
     if (r == 0)
         r = clone_platform(t, child, rq);
     if (r < 0) {
+        file_put(rq->pidfd_file);
         clone_destroy(child, new_group);
         if (!new_group)
             thread_group_put(tg);
@@ -268,16 +272,15 @@ static int clone_build(struct task *t, struct clone_request *rq, struct task **r
     return 0;
 }
 
-/* The descriptor for the child goes where CLONE_PARENT_SETTID would put its id. Lack of one is no
- * failure of the clone any more: the child exists. */
-static void clone_pidfd(struct task *t, struct task *child, const struct clone_request *rq)
+/* The descriptor for the child goes where CLONE_PARENT_SETTID would put its id. There is room for
+ * it (fd_prepare): the child exists. */
+static void clone_pidfd(struct task *t, struct clone_request *rq)
 {
-    struct file *f;
-    if (!(rq->flags & LX_CLONE_PIDFD) || pidfd_new(child->group, 0, &f) < 0)
+    if (rq->pidfd_file == NULL)
         return;
-    int fd = fd_install(t, f, true, 0);
+    int fd = fd_install(t, rq->pidfd_file, true, 0);
     if (fd < 0)
-        file_put(f);
+        file_put(rq->pidfd_file);
     else if (put_user(t, rq->pidfd, &fd) < 0)
         (void)fdtable_close(t, fd);
 }
@@ -316,6 +319,11 @@ static struct sys_res do_clone(struct task *t, struct clone_request *rq)
     if ((rq->flags & LX_CLONE_PIDFD) &&
         (get_user(t, &old, rq->pidfd) < 0 || put_user(t, rq->pidfd, &old) < 0))
         return sys_ret(-EFAULT);
+    if (rq->flags & LX_CLONE_PIDFD) {
+        r = fd_prepare(t);
+        if (r < 0)
+            return sys_ret(r);
+    }
     if (!t->in_context)
         return (struct sys_res){SYS_KICK, 0};
     r = clone_build(t, rq, &child);
@@ -325,7 +333,7 @@ static struct sys_res do_clone(struct task *t, struct clone_request *rq)
     clone_publish(t, child, rq);
     if (UNLIKELY(t->ptrace != NULL))
         ptrace_clone_attach(t, child);
-    clone_pidfd(t, child, rq);
+    clone_pidfd(t, rq);
     if (rq->flags & LX_CLONE_PARENT_SETTID)
         (void)!copy_to_user(t, rq->parent_tid, &pid, sizeof(pid));
     if (rq->flags & LX_CLONE_VFORK) {

@@ -69,6 +69,29 @@ static void say_pids(const char *label, int fd)
         fclose(f);
 }
 
+/* Without room for its descriptor no child is made. */
+static void no_room(void)
+{
+    int pidfd = -7;
+    struct rlimit rl, few;
+    NEED(getrlimit(RLIMIT_NOFILE, &rl));
+    few = rl;
+    few.rlim_cur = 0;
+    NEED(setrlimit(RLIMIT_NOFILE, &few));
+    pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
+    if (pid == 0)
+        _exit(0);
+    FACT("clone with a descriptor", pid);
+    say("number %d", pidfd);
+    NEED(setrlimit(RLIMIT_NOFILE, &rl));
+    FACT("no child", waitpid(-1, NULL, 0));
+    pid = (pid_t)NEED(syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0));
+    if (pid == 0)
+        _exit(fcntl(pidfd, F_GETFD) < 0 ? 0 : 1);
+    YES("with room", pidfd >= 0 && fcntl(pidfd, F_GETFD) == FD_CLOEXEC);
+    say_end("who has none himself", pid);
+}
+
 int main(void)
 {
     pthread_t t;
@@ -82,6 +105,7 @@ int main(void)
     YES("still in our directory", getcwd(dir, sizeof(dir)) && strcmp(dir, "/") != 0);
     VALUE("our mask", umask(022));
     compare();
+    no_room();
     pid_t pid = NEED(fork());
     if (pid == 0)
         _exit(3);

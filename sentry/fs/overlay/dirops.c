@@ -216,6 +216,7 @@ struct rename {
     uint32_t flags;
 };
 
+/* uod and und are the caller's to put, whatever comes of it. */
 static int rename_prepare(struct rename *rn)
 {
     bool lower = false;
@@ -242,10 +243,8 @@ static int rename_prepare(struct rename *rn)
     if (r < 0)
         return r;
     r = dentry_lookup(rn->ndir->upper_dir, rn->nd->name, rn->nd->name_len, &rn->und);
-    if (r < 0) {
-        dentry_put(rn->uod);
+    if (r < 0)
         return r;
-    }
     return rn->uod->inode ? 0 : -EIO;
 }
 
