@@ -105,13 +105,14 @@ void thread_group_reap(struct thread_group *tg)
     thread_group_put(tg); /* the reference of creation */
 }
 
-/* True when the parent does not want to wait for it. */
-static bool parent_ignores(const struct thread_group *parent)
+/* True when the parent does not want to wait for it; *ret_silent: nor hear of it. */
+static bool parent_ignores(const struct thread_group *parent, bool *ret_silent)
 {
     struct task *t;
     list_for_each_entry (t, &parent->threads, group_link) {
         const struct lx_sigaction *act = &t->sighand->action[LX_SIGCHLD - 1];
-        return act->sa_handler == LX_SIG_IGN || (act->sa_flags & LX_SA_NOCLDWAIT) != 0;
+        *ret_silent = act->sa_handler == LX_SIG_IGN;
+        return *ret_silent || (act->sa_flags & LX_SA_NOCLDWAIT) != 0;
     }
     return true;
 }
@@ -161,9 +162,10 @@ static void zombie_report(struct thread_group *tg)
     struct thread_group *parent = tg->parent;
     if (tg->traced_zombies != 0 || (tg->leader != NULL && task_traced(tg->leader)))
         return;
+    bool silent = false;
     bool reap = parent == NULL || parent->zombie ||
-                (tg->exit_signal == LX_SIGCHLD && parent_ignores(parent));
-    thread_group_notify_parent(tg, tg->exit_signal, 0, 0);
+                (tg->exit_signal == LX_SIGCHLD && parent_ignores(parent, &silent));
+    thread_group_notify_parent(tg, silent ? 0 : tg->exit_signal, 0, 0);
     if (reap)
         thread_group_reap(tg);
 }

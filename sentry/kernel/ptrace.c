@@ -41,6 +41,7 @@ static void ptrace_link(struct task *t, struct task *tracer, bool seized, uint32
     p->trace_calls = p->emulate = p->step = false;
     p->trap_stop = p->trap_notify = false;
     p->exit_told = false;
+    p->stop_signo = t->group->stop_signal;
     list_add_tail(&tracer->tracees, &p->link);
 }
 

@@ -44,6 +44,7 @@ struct ptrace {
     bool trace_calls, emulate, step; /* how it was let go: SYSCALL, SYSEMU, SINGLESTEP */
     bool emulated;                   /* the call in progress is not to be executed */
     bool trap_stop, trap_notify;     /* stop before guest code runs again (JOBCTL_TRAP_*) */
+    int stop_signo;                  /* of the group stop that it is to take part in */
     bool stop_dequeued;              /* no SIGCONT came since the stop signal was taken */
     bool forced_tf;                  /* EFLAGS.TF is ours */
     bool exec_done;                  /* an execve is on its way to its event */
@@ -147,7 +148,7 @@ void ptrace_exec(struct task *t, uint32_t old_pid);
 /* Something is to be done before the tracee runs guest code: stop, signal. */
 bool ptrace_work_pending(const struct task *t);
 /* The group of the tracee stops, or SIGCONT came. */
-void ptrace_group_stop(struct task *t);
+void ptrace_group_stop(struct task *t, int signo);
 void ptrace_group_continue(struct task *t);
 
 /* -- ptrace_regs.c: t is stopped ----------------------------------------------------------------

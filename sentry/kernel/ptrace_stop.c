@@ -98,7 +98,7 @@ static void stop_call(struct task *t, enum ptrace_at at, uint64_t message)
 static void stop_trap(struct task *t)
 {
     const struct thread_group *tg = t->group;
-    int signo = tg->stop == GROUP_STOPPED ? tg->stop_signal : LX_SIGTRAP;
+    int signo = tg->stop == GROUP_STOPPED ? t->ptrace->stop_signo : LX_SIGTRAP;
     if (t->ptrace->seized)
         stop_notify(t, PTRACE_AT_TRAP, signo, signo | LX_PTRACE_EVENT_STOP << 8, LX_CLD_STOPPED);
     else
@@ -256,6 +256,7 @@ bool ptrace_call_resumed(struct task *t)
     p->exec_done = false;
     p->orig_rax = exec ? t->call.nr : PTRACE_NO_CALL;
     if (exec && ptrace_event_wanted(t, LX_PTRACE_EVENT_EXEC)) {
+        t->regs.rax = (uint64_t)-ENOSYS;
         stop_event(t, PTRACE_AT_EXEC, LX_PTRACE_EVENT_EXEC, p->exec_pid);
         return true;
     }
@@ -438,6 +439,7 @@ static void act_on_signal(struct task *t)
         if (p->stop_dequeued) {
             signal_group_stop(t->group, info.si_signo);
             p->trap_stop = p->tracer != NULL;
+            p->stop_signo = info.si_signo;
         }
         break;
     case SIGNAL_ACT_DIE:
@@ -484,6 +486,7 @@ static void run_at(struct task *t, enum ptrace_at at)
         dispatch_rerun(t);
         break;
     case PTRACE_AT_EXEC:
+        t->regs.rax = 0;
         if (!call_exit(t))
             finish(t);
         break;
@@ -522,8 +525,9 @@ void ptrace_run(struct task *t)
 /* -- group stops ---------------------------------------------------------------------------------
  */
 
-void ptrace_group_stop(struct task *t)
+void ptrace_group_stop(struct task *t, int signo)
 {
+    t->ptrace->stop_signo = signo;
     t->ptrace->trap_stop = true;
     signal_notify_task(t);
 }

@@ -361,7 +361,7 @@ void signal_group_stop(struct thread_group *tg, int signo)
     tg->cont_pending = false;
     list_for_each_entry (t, &tg->threads, group_link) {
         if (task_traced(t)) {
-            ptrace_group_stop(t);
+            ptrace_group_stop(t, signo);
         } else if (t->state == TASK_RUNNING && !t->kicked && t->pth != NULL) {
             t->kicked = true;
             plat_ops->interrupt(t->pth);

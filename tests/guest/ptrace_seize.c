@@ -1,0 +1,213 @@
+/* ptrace(2): SEIZE, INTERRUPT, LISTEN, group stops of seized tracees, tracees that are no children.
+ */
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#include "facts.h"
+
+static pid_t spinner(void)
+{
+    pid_t pid = NEED(fork());
+    if (pid == 0) {
+        for (volatile unsigned i = 0;; i++)
+            ;
+    }
+    return pid;
+}
+
+static pid_t sleeper(void)
+{
+    pid_t pid = NEED(fork());
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+static int stop_of(const char *label, pid_t pid)
+{
+    int st = 0;
+    siginfo_t si = {0};
+    if (waitpid(pid, &st, __WALL) != pid) {
+        say("%s: %s", label, errno_name(errno));
+        return -1;
+    }
+    if (!WIFSTOPPED(st)) {
+        say("%s: %s", label, status_text(st));
+        return st;
+    }
+    int r = ptrace(PTRACE_GETSIGINFO, pid, 0, &si);
+    say("%s: %s event %d info %s signo %d code %#x", label, status_text(st), st >> 16,
+        r < 0 ? errno_name(errno) : "ok", si.si_signo, si.si_code);
+    return st;
+}
+
+static void interrupts(void)
+{
+    int st;
+    pid_t pid = spinner();
+    FACT("seize", ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD));
+    VALUE("no stop", waitpid(pid, &st, WNOHANG));
+    FACT("running", ptrace(PTRACE_CONT, pid, 0, 0));
+    FACT("interrupt", ptrace(PTRACE_INTERRUPT, pid, 0, 0));
+    stop_of("computing", pid);
+    FACT("listen", ptrace(PTRACE_LISTEN, pid, 0, 0));
+    FACT("listening", ptrace(PTRACE_CONT, pid, 0, 0));
+    VALUE("nothing", waitpid(pid, &st, WNOHANG));
+    FACT("interrupt", ptrace(PTRACE_INTERRUPT, pid, 0, 0));
+    stop_of("listening", pid);
+    FACT("interrupt stopped", ptrace(PTRACE_INTERRUPT, pid, 0, 0));
+    VALUE("nothing", waitpid(pid, &st, WNOHANG));
+    FACT("cont", ptrace(PTRACE_CONT, pid, 0, 0));
+    stop_of("pending interrupt", pid);
+    FACT("cont", ptrace(PTRACE_CONT, pid, 0, 0));
+    kill(pid, SIGUSR1);
+    stop_of("signal", pid);
+    FACT("listen at signal", ptrace(PTRACE_LISTEN, pid, 0, 0));
+    FACT("cont", ptrace(PTRACE_CONT, pid, 0, SIGUSR1));
+    stop_of("end", pid);
+
+    pid = sleeper();
+    NEED(ptrace(PTRACE_SEIZE, pid, 0, 0));
+    NEED(ptrace(PTRACE_INTERRUPT, pid, 0, 0));
+    stop_of("sleeping", pid);
+    NEED(ptrace(PTRACE_CONT, pid, 0, 0));
+    NEED(ptrace(PTRACE_INTERRUPT, pid, 0, 0));
+    stop_of("sleeping again", pid);
+    kill(pid, SIGKILL);
+    stop_of("killed while stopped", pid);
+}
+
+static void job_control(void)
+{
+    int st;
+    pid_t pid = sleeper();
+    NEED(ptrace(PTRACE_SEIZE, pid, 0, 0));
+    kill(pid, SIGSTOP);
+    stop_of("SIGSTOP", pid);
+    NEED(ptrace(PTRACE_CONT, pid, 0, SIGSTOP));
+    stop_of("group stop", pid);
+    FACT("listen", ptrace(PTRACE_LISTEN, pid, 0, 0));
+    VALUE("nothing", waitpid(pid, &st, WNOHANG));
+    kill(pid, SIGCONT);
+    stop_of("woken", pid);
+    NEED(ptrace(PTRACE_CONT, pid, 0, 0));
+    stop_of("SIGCONT", pid);
+    NEED(ptrace(PTRACE_CONT, pid, 0, SIGCONT));
+    /* A group stop that the tracer lets go of does not hold it. */
+    kill(pid, SIGSTOP);
+    stop_of("SIGSTOP", pid);
+    NEED(ptrace(PTRACE_CONT, pid, 0, SIGSTOP));
+    stop_of("group stop", pid);
+    NEED(ptrace(PTRACE_CONT, pid, 0, 0));
+    kill(pid, SIGUSR1);
+    stop_of("runs in a group stop", pid);
+    FACT("detach", ptrace(PTRACE_DETACH, pid, 0, 0));
+    st = 0;
+    pid_t got = waitpid(pid, &st, WUNTRACED);
+    say("stopped again for its parent: %s", got == pid ? status_text(st) : errno_name(errno));
+    kill(pid, SIGKILL);
+    say_end("end", pid);
+}
+
+static void attach_stopped(void)
+{
+    int st;
+    pid_t pid = sleeper();
+    kill(pid, SIGSTOP);
+    NEED(waitpid(pid, &st, WUNTRACED));
+    say("stopped: %s", status_text(st));
+    NEED(ptrace(PTRACE_SEIZE, pid, 0, 0));
+    stop_of("seized while stopped", pid);
+    NEED(ptrace(PTRACE_DETACH, pid, 0, 0));
+    kill(pid, SIGKILL);
+    say_end("end", pid);
+    pid = sleeper();
+    kill(pid, SIGSTOP);
+    NEED(waitpid(pid, &st, WUNTRACED));
+    NEED(ptrace(PTRACE_ATTACH, pid, 0, 0));
+    stop_of("attached while stopped", pid);
+    NEED(ptrace(PTRACE_CONT, pid, 0, 0));
+    stop_of("then", pid);
+    NEED(ptrace(PTRACE_KILL, pid, 0, 0));
+    stop_of("end", pid);
+}
+
+/* The tracee is the child of somebody else, who must wait. */
+static void not_our_child(void)
+{
+    int go[2], st;
+    char c;
+    NEED(pipe(go));
+    pid_t target = sleeper();
+    pid_t tracer = NEED(fork());
+    if (tracer == 0) {
+        NEED(ptrace(PTRACE_SEIZE, target, 0, 0));
+        NEED(write(go[1], "x", 1));
+        int r = waitpid(target, &st, __WALL) != target || !WIFSTOPPED(st) ||
+                WSTOPSIG(st) != SIGTERM || ptrace(PTRACE_CONT, target, 0, SIGTERM) < 0;
+        siginfo_t si;
+        r |= waitid(P_PID, (id_t)target, &si, WEXITED | WNOWAIT) < 0;
+        NEED(write(go[1], "y", 1));
+        nap(30);
+        r |= waitpid(target, &st, __WALL) != target || !WIFSIGNALED(st);
+        r |= waitpid(target, &st, __WALL) >= 0 || errno != ECHILD;
+        _exit(r);
+    }
+    NEED(read(go[0], &c, 1));
+    NEED(kill(target, SIGTERM));
+    NEED(read(go[0], &c, 1));
+    siginfo_t si = {0};
+    FACT("its tracer comes first", waitid(P_PID, (id_t)target, &si, WEXITED | WNOHANG | WNOWAIT));
+    say("pid given: %d", si.si_pid != 0);
+    say_end("tracee", target);
+    say_end("tracer", tracer);
+}
+
+static void permissions(void)
+{
+    char word[8] = "before", other[8] = "";
+    struct iovec l = {other, 7}, r = {word, 7};
+    int st;
+    pid_t pid = NEED(fork());
+    if (pid == 0) {
+        prctl(PR_SET_DUMPABLE, 0);
+        raise(SIGSTOP);
+        prctl(PR_SET_DUMPABLE, 1);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    NEED(waitpid(pid, &st, WUNTRACED));
+    FACT("not dumpable: attach", ptrace(PTRACE_ATTACH, pid, 0, 0));
+    FACT("not dumpable: seize", ptrace(PTRACE_SEIZE, pid, 0, 0));
+    FACT("not dumpable: read", process_vm_readv(pid, &l, 1, &r, 1, 0));
+    kill(pid, SIGCONT);
+    NEED(waitpid(pid, &st, WUNTRACED));
+    VALUE("dumpable: read", process_vm_readv(pid, &l, 1, &r, 1, 0));
+    say("word: %s", other);
+    FACT("dumpable: seize", ptrace(PTRACE_SEIZE, pid, 0, 0));
+    kill(pid, SIGKILL);
+    waitpid(pid, &st, 0);
+    FACT("init", ptrace(PTRACE_ATTACH, 1, 0, 0) < 0 || getppid() == 1 ? 0 : -1);
+    pid = NEED(fork());
+    if (pid == 0) {
+        FACT("traceme", ptrace(PTRACE_TRACEME, 0, 0, 0));
+        FACT("traceme twice", ptrace(PTRACE_TRACEME, 0, 0, 0));
+        _exit(0);
+    }
+    say_end("traceme end", pid);
+}
+
+int main(void)
+{
+    facts_start();
+    interrupts();
+    job_control();
+    attach_stopped();
+    not_our_child();
+    permissions();
+    remove_work_dir();
+    return 0;
+}
