@@ -378,7 +378,7 @@ void dispatch_event(const struct plat_event *ev)
     if (t != NULL) {
         task_get(t);
         log_set_task(t->group->pid, t->pid);
-    } else if (ev->thread != NULL) {
+    } else if (ev->kind != PLAT_EV_NONE && ev->kind != PLAT_EV_FATAL) {
         kernel.fatal = "an event of a thread that nobody owns";
         return;
     }
