@@ -4,6 +4,7 @@
 # conmon and runc; everything it makes is below a directory of its own, removed at the end.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+source "$top/bench/lib.sh"
 shim=${SHIM:-$top/build/release/bin/runsc-shim}
 bb=${BUSYBOX:-$top/build/images/busybox}
 rounds=${1:-20}
@@ -37,16 +38,6 @@ END
 export CONTAINERS_CONF=$dir/containers.conf TMPDIR=$dir/tmp
 tar -C "$bb" -c . | p import -q - bb:1 >/dev/null
 
-us() {
-    local t0 t1
-    t0=$(date +%s%N)
-    "$@" >/dev/null
-    t1=$(date +%s%N)
-    echo $(((t1 - t0) / 1000))
-}
-median() {
-    sort -n "$@" | sed -n "$(((rounds + 1) / 2))p"
-}
 : >"$dir/a" && : >"$dir/b"
 # report TITLE: of the files a (runc) and b (runsc-shim)
 report() {

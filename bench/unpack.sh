@@ -5,6 +5,7 @@
 # times ROUNDS the size of DIR in ${TMPDIR:-/tmp}.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+source "$top/bench/lib.sh"
 sentry=${SENTRY:-$top/build/bin/sentry}
 dir=${1:-$top/build/images/debian} rounds=${2:-5}
 work=$(mktemp -d)
@@ -62,10 +63,6 @@ PY
 spend() {
     python3 "$work/spend.py" "$work/err" "$@"
 }
-# median FIELD
-median() {
-    awk -v f="$1" '{ print $f }' | sort -n | sed -n "$(((rounds + 1) / 2))p"
-}
 # Nothing is removed between rounds: ext4 is slow to give out inodes that were freed a moment ago.
 n=0
 untar() {
@@ -90,8 +87,8 @@ for kind in "" +gzip +zstd; do
     done
     paste "$work/a" "$work/b" | awk '{ print $1 / $3, $2 / $4 }' >"$work/c"
     printf '%-14s tar x %6d %6d   sentry run, cold %6d %6d   speed %.2f %.2f\n' "$file" \
-        "$(median 1 <"$work/a")" "$(median 2 <"$work/a")" "$(median 1 <"$work/b")" "$(median 2 <"$work/b")" \
-        "$(median 1 <"$work/c")" "$(median 2 <"$work/c")"
+        "$(median "$work/a")" "$(median "$work/a" 2)" "$(median "$work/b")" "$(median "$work/b" 2)" \
+        "$(median "$work/c")" "$(median "$work/c" 2)"
 done
 
 # Warm: the store's own tree as a directory, and by its name as a layout.
@@ -100,17 +97,10 @@ last=$(find "$work" -maxdepth 1 -name 'oci*' | sort | tail -1)
 "$sentry" run "$last" 2>/dev/null
 rootfs=$(echo "$SENTRY_STORE"/images/*/rootfs)
 rounds=$((rounds * 10 + 1))
-us() {
-    local t0 t1
-    t0=$(date +%s%N)
-    "$@" >/dev/null
-    t1=$(date +%s%N)
-    echo $(((t1 - t0) / 1000))
-}
 for _ in $(seq "$rounds"); do
     us "$sentry" run "$rootfs" -- /bin/true >>"$work/a"
     us "$sentry" run "$last" -- /bin/true >>"$work/b"
 done
 paste "$work/a" "$work/b" | awk '{ print $2 - $1 }' >"$work/c"
-echo "warm start: directory $(median 1 <"$work/a") us, image $(median 1 <"$work/b") us," \
-    "median of the differences $(median 1 <"$work/c") us"
+echo "warm start: directory $(median "$work/a") us, image $(median "$work/b") us," \
+    "median of the differences $(median "$work/c") us"

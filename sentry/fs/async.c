@@ -11,21 +11,15 @@
 
 #include "lib/alloc.h"
 #include "sentry/fs/file.h"
-#include "sentry/kernel/limits.h"
+#include "sentry/fs/poll_watch.h"
 #include "sentry/kernel/task.h"
 
 #define ASYNC_IN  (LX_POLLIN | LX_POLLRDNORM)
 #define ASYNC_OUT (LX_POLLOUT | LX_POLLWRNORM | LX_POLLWRBAND)
 
-struct async_wait {
-    struct wait_entry entry;
-    struct list_head link; /* file_async.waits */
-    struct file *file;     /* borrowed: the entry goes before the file does */
-};
-
 struct file_async {
-    struct list_head waits;
-    int fd; /* through which it was asked for: si_fd */
+    struct list_head watches; /* poll_watch.link; the owner is the file */
+    int fd;                   /* through which it was asked for: si_fd */
 };
 
 /* -- the owner --------------------------------------------------------------------------------- */
@@ -113,7 +107,7 @@ static uint32_t interest(const struct file *f)
 
 static void async_wake(struct wait_entry *e, uint32_t key)
 {
-    const struct file *f = container_of(e, struct async_wait, entry)->file;
+    const struct file *f = poll_watch_owner(e);
 
     key = key ? key & interest(f) : file_readable(f) ? LX_POLLIN : LX_POLLOUT;
     /* Who names the hang-up means it: what it makes readable and writable comes second. */
@@ -133,35 +127,15 @@ struct async_table {
 static int async_queue(struct poll_table *pt, struct wait_queue *q)
 {
     struct file *f = container_of(pt, struct async_table, pt)->file;
-    struct async_wait *w;
-    int r = limit_charge(LIMIT_WAITS, 1);
 
-    if (r < 0)
-        return r;
-    w = kalloc(sizeof(*w));
-    if (!w) {
-        limit_release(LIMIT_WAITS, 1);
-        return -ENOMEM;
-    }
-    wait_entry_init(&w->entry, 0, async_wake);
-    w->file = f;
-    list_add_tail(&f->async->waits, &w->link);
-    wait_queue_add(q, &w->entry);
-    return 0;
+    return poll_watch_add(&f->async->watches, f, q, &(struct wait_entry){.wake = async_wake});
 }
 
 void file_async_released(struct file *f)
 {
     if (!f->async)
         return;
-    while (!list_empty(&f->async->waits)) {
-        struct async_wait *w = list_first(&f->async->waits, struct async_wait, link);
-
-        list_del_init(&w->link);
-        wait_entry_remove(&w->entry);
-        kfree(w);
-        limit_release(LIMIT_WAITS, 1);
-    }
+    poll_watches_drop(&f->async->watches);
     kfree(f->async);
     f->async = NULL;
     f->flags &= ~(uint32_t)LX_O_ASYNC;
@@ -184,7 +158,7 @@ int file_set_async(struct file *f, int fd, bool on)
     f->async = kalloc(sizeof(*f->async));
     if (!f->async)
         return -ENOMEM;
-    list_init(&f->async->waits);
+    list_init(&f->async->watches);
     f->async->fd = fd;
     table.pt.mask = interest(f);
     (void)vfs_poll(f, &table.pt);

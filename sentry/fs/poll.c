@@ -5,7 +5,12 @@
  */
 #include "lib/compiler.h"
 
+#include "abi/errno.h"
+
+#include "lib/alloc.h"
 #include "sentry/fs/file.h"
+#include "sentry/fs/poll_watch.h"
+#include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 
 void poll_wait(struct poll_table *pt, struct wait_queue *q)
@@ -25,6 +30,39 @@ void poll_wait(struct poll_table *pt, struct wait_queue *q)
 uint32_t vfs_poll(struct file *f, struct poll_table *pt)
 {
     return f->ops->poll ? f->ops->poll(f, pt) : POLL_DEFAULT;
+}
+
+int poll_watch_add(struct list_head *watches, void *owner, struct wait_queue *q,
+                   const struct wait_entry *like)
+{
+    struct poll_watch *w;
+    int r = limit_charge(LIMIT_WAITS, 1);
+
+    if (r < 0)
+        return r;
+    w = kalloc(sizeof(*w));
+    if (!w) {
+        limit_release(LIMIT_WAITS, 1);
+        return -ENOMEM;
+    }
+    w->entry = *like;
+    list_init(&w->entry.link);
+    w->owner = owner;
+    list_add_tail(watches, &w->link);
+    wait_queue_add(q, &w->entry);
+    return 0;
+}
+
+void poll_watches_drop(struct list_head *watches)
+{
+    while (!list_empty(watches)) {
+        struct poll_watch *w = list_first(watches, struct poll_watch, link);
+
+        list_del_init(&w->link);
+        wait_entry_remove(&w->entry);
+        kfree(w);
+        limit_release(LIMIT_WAITS, 1);
+    }
 }
 
 static void held_file_put(void *p)

@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 
+from limits_left import cgroups_of, members, until_empty
+
 SENTRY, IMAGE, GUEST, WORK = sys.argv[1:5]
 LONG = 400
 failures = 0
@@ -285,35 +287,8 @@ KINDS = (
 )
 
 
-def group_members(pgrp):
-    """Processes of a process group, except for zombies and ourselves."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
-                fields = f.read().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[2] == str(pgrp) and fields[0] not in "ZX" and int(pid) != os.getpid():
-            found.append(pid)
-    return found
-
-
-def cgroups_of(pids):
-    found = []
-    for top, names, _ in os.walk("/sys/fs/cgroup"):
-        found += [f"{top}/{n}" for n in names if n.startswith("sentry-") and n.split("-")[1] in pids]
-    return found
-
-
-def until_empty(look):
-    """What look() still finds after a long time: what has been killed may need a while to be gone."""
-    for _ in range(LONG * 10):
-        found = look()
-        if not found:
-            return found
-        time.sleep(0.1)
-    return found
+def left_of(pgrp):
+    return [pid for pid, _ in members(pgrp) if pid != os.getpid()]
 
 
 def many():
@@ -333,7 +308,7 @@ def many():
             wrong.append((kind, got))
         process.stderr.close()
     check("a hundred at once: every verdict", [], wrong)
-    check("a hundred at once: no process is left", [], until_empty(lambda: group_members(first)))
+    check("a hundred at once: no process is left", [], until_empty(lambda: left_of(first)))
     pids = {str(p.pid) for _, p, _ in runs}
     check("a hundred at once: no cgroup is left", [], until_empty(lambda: cgroups_of(pids)))
 

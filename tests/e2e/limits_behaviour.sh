@@ -4,4 +4,4 @@
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/lib_limits.sh"
 guest_build
-python3 "$(dirname "$0")/limits_behaviour.py" "$sentry" "$bb" "$work/t" "$work"
+python3 -B "$(dirname "$0")/limits_behaviour.py" "$sentry" "$bb" "$work/t" "$work"

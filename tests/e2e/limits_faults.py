@@ -15,6 +15,8 @@ import subprocess
 import sys
 import time
 
+from limits_left import cgroups_of, members, until_empty
+
 SENTRY, IMAGE, WORK = sys.argv[1:4]
 ROUNDS, SEED = int(sys.argv[4]), int(sys.argv[5])
 LONG = 400
@@ -30,21 +32,6 @@ def fail(*words):
     print("FAIL", *words)
 
 
-def members(pgrp):
-    """Processes of a process group that are more than zombies."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
-                text = f.read()
-        except OSError:
-            continue
-        fields = text.rpartition(")")[2].split()
-        if fields[2] == str(pgrp) and fields[0] not in "ZX":
-            found.append((int(pid), text[text.index("(") + 1:text.rindex(")")]))
-    return found
-
-
 def nested(pid):
     """In a pid namespace of its own: the sentry, and not a fork of the monitor that is no program of its own yet."""
     try:
@@ -52,23 +39,6 @@ def nested(pid):
             return next(len(line.split()) > 2 for line in f if line.startswith("NSpid:"))
     except OSError:
         return False
-
-
-def cgroups_of(pid):
-    found = []
-    for top, names, _ in os.walk("/sys/fs/cgroup"):
-        found += [f"{top}/{n}" for n in names if n.startswith(f"sentry-{pid}-")]
-    return found
-
-
-def until_empty(look):
-    """What look() still finds after a long time."""
-    for _ in range(LONG * 100):
-        found = look()
-        if not found:
-            return found
-        time.sleep(0.01)
-    return found
 
 
 def one(rng, n):
@@ -114,7 +84,7 @@ def one(rng, n):
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-    left = until_empty(lambda: cgroups_of(group))
+    left = until_empty(lambda: cgroups_of([group]))
     if left:
         fail(what, "cgroups left:", left)
     if os.path.exists(report):

@@ -19,6 +19,7 @@
 #include "lib/buf.h"
 #include "lib/rbtree.h"
 #include "sentry/fs/file.h"
+#include "sentry/fs/poll_watch.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/waitqueue.h"
 
@@ -46,14 +47,7 @@ struct epitem {
     uint64_t data;
     struct list_head ready_link;
     struct list_head file_link; /* file.epoll_items */
-    struct list_head waits;     /* epwait.link */
-};
-
-/* One queue that an item waits on. */
-struct epwait {
-    struct wait_entry entry;
-    struct list_head link;
-    struct epitem *item;
+    struct list_head watches;   /* poll_watch.link; the owner is the item */
 };
 
 static const struct file_ops epoll_ops;
@@ -76,7 +70,7 @@ static void item_make_ready(struct epitem *it)
 
 static void epwait_wake(struct wait_entry *e, uint32_t key)
 {
-    struct epitem *it = container_of(e, struct epwait, entry)->item;
+    struct epitem *it = poll_watch_owner(e);
     uint32_t want = it->events & ~EP_PRIVATE;
 
     if (!want || (key != 0 && (key & want) == 0))
@@ -95,22 +89,10 @@ struct item_table {
 static int item_queue(struct poll_table *pt, struct wait_queue *q)
 {
     struct epitem *it = container_of(pt, struct item_table, pt)->item;
-    struct epwait *w;
-    int r = limit_charge(LIMIT_WAITS, 1);
+    bool exclusive = (it->events & LX_EPOLLEXCLUSIVE) != 0;
+    struct wait_entry like = {.wake = epwait_wake, .exclusive = exclusive, .shares = exclusive};
 
-    if (r < 0)
-        return r;
-    w = kalloc(sizeof(*w));
-    if (!w) {
-        limit_release(LIMIT_WAITS, 1);
-        return -ENOMEM;
-    }
-    wait_entry_init(&w->entry, 0, epwait_wake);
-    w->entry.exclusive = w->entry.shares = (it->events & LX_EPOLLEXCLUSIVE) != 0;
-    w->item = it;
-    list_add_tail(&it->waits, &w->link);
-    wait_queue_add(q, &w->entry);
-    return 0;
+    return poll_watch_add(&it->watches, it, q, &like);
 }
 
 static uint32_t item_poll(const struct epitem *it, struct poll_table *pt)
@@ -152,14 +134,7 @@ static struct epitem *item_find(struct epoll *ep, struct file *f, int fd)
 
 static void item_free(struct epitem *it)
 {
-    while (!list_empty(&it->waits)) {
-        struct epwait *w = list_first(&it->waits, struct epwait, link);
-
-        list_del_init(&w->link);
-        wait_entry_remove(&w->entry);
-        kfree(w);
-        limit_release(LIMIT_WAITS, 1);
-    }
+    poll_watches_drop(&it->watches);
     list_del_init(&it->ready_link);
     list_del_init(&it->file_link);
     rb_erase(&it->ep->items, &it->node);
@@ -268,7 +243,7 @@ int epoll_add(struct file *epf, struct file *f, int fd, const struct lx_epoll_ev
     it->events = ev->events | LX_EPOLLERR | LX_EPOLLHUP;
     it->data = ev->data;
     list_init(&it->ready_link);
-    list_init(&it->waits);
+    list_init(&it->watches);
     list_add_tail(&f->epoll_items, &it->file_link);
     rb_insert(&ep->items, &it->node, item_cmp);
     table.item = it;
