@@ -34,18 +34,20 @@
 #define LX_O_TMPFILE   020200000
 
 /* The *at calls, linkat, statx, fstatat, execveat, faccessat2 */
-#define LX_AT_FDCWD              (-100)
-#define LX_AT_SYMLINK_NOFOLLOW   0x100
-#define LX_AT_EACCESS            0x200
-#define LX_AT_REMOVEDIR          0x200
-#define LX_AT_SYMLINK_FOLLOW     0x400
-#define LX_AT_NO_AUTOMOUNT       0x800
-#define LX_AT_EMPTY_PATH         0x1000
-#define LX_AT_STATX_SYNC_TYPE    0x6000
-#define LX_AT_STATX_SYNC_AS_STAT 0x0
-#define LX_AT_STATX_FORCE_SYNC   0x2000
-#define LX_AT_STATX_DONT_SYNC    0x4000
-#define LX_AT_RECURSIVE          0x8000
+#define LX_AT_FDCWD                (-100)
+#define LX_AT_SYMLINK_NOFOLLOW     0x100
+#define LX_AT_EACCESS              0x200
+#define LX_AT_REMOVEDIR            0x200
+#define LX_AT_SYMLINK_FOLLOW       0x400
+#define LX_AT_NO_AUTOMOUNT         0x800
+#define LX_AT_EMPTY_PATH           0x1000
+#define LX_AT_HANDLE_FID           0x200
+#define LX_AT_HANDLE_MNT_ID_UNIQUE 0x1
+#define LX_AT_STATX_SYNC_TYPE      0x6000
+#define LX_AT_STATX_SYNC_AS_STAT   0x0
+#define LX_AT_STATX_FORCE_SYNC     0x2000
+#define LX_AT_STATX_DONT_SYNC      0x4000
+#define LX_AT_RECURSIVE            0x8000
 
 /* openat2(2) */
 #define LX_RESOLVE_NO_XDEV       0x1
@@ -410,3 +412,11 @@ struct lx_ustat {
 #define LX_MS_BIND       0x1000
 #define LX_MS_REC        0x4000
 #define LX_MS_RELATIME   0x200000
+
+/* name_to_handle_at(2); the handle's bytes follow */
+struct lx_file_handle {
+    uint32_t handle_bytes;
+    int32_t handle_type;
+};
+#define LX_MAX_HANDLE_SZ  128
+#define LX_FILEID_INVALID 0xff

@@ -20,8 +20,8 @@ static struct task *task_or_self(struct task *t, int pid)
 {
     if (pid == 0)
         return t;
-    struct task *other = pid > 0 ? task_by_pid((uint32_t)pid) : NULL;
-    return other != NULL && other->pth != NULL ? other : NULL;
+    /* A zombie still has what it had. */
+    return pid > 0 ? task_by_pid((uint32_t)pid) : NULL;
 }
 
 static bool may_change(const struct task *t, const struct task *other)

@@ -1,4 +1,6 @@
-/* I/O priorities: classes, whom they are set for, inheritance. */
+/* I/O priorities: classes, whom they are set for, inheritance. What a zombie still says. */
+#include <sched.h>
+
 #include "facts.h"
 
 static long get(int which, int who)
@@ -44,6 +46,16 @@ int main(void)
         VALUE("none", get(1, 0));
         _exit(0);
     }
+    siginfo_t info;
+    struct sched_param param = {77};
+    cpu_set_t cpus;
+    NEED(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
+    YES("a zombie's policy", sched_getscheduler(pid) == sched_getscheduler(0));
+    FACT("a zombie's parameters", sched_getparam(pid, &param));
+    VALUE("its priority", param.sched_priority);
+    FACT("its nice value", getpriority(PRIO_PROCESS, (id_t)pid));
+    YES("its processors", sched_getaffinity(pid, sizeof(cpus), &cpus) == 0);
     waitpid(pid, NULL, 0);
+    FACT("no more", sched_getscheduler(pid));
     return 0;
 }

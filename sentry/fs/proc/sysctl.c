@@ -416,7 +416,6 @@ static const struct gen_node fs_children[] = {
     FIXED("lease-break-time", "45"),
     FIXED("aio-max-nr", "65536"),
     RO("aio-nr", "0"),
-    FIXED("dir-notify-enable", "1"),
     FIXED("mount-max", "100000"),
     END,
 };
