@@ -76,7 +76,7 @@ static int dir_cached(struct tree *t, struct node *n)
 static int64_t chain_open(struct tree *t, int at, size_t n)
 {
     size_t used = 0;
-    struct node *last = NULL;
+    struct node *last = t->nodes.by_id[t->chain[n - 1]]; /* one name always fits */
     while (n > 0) {
         struct node *next = t->nodes.by_id[t->chain[n - 1]];
         size_t need = next->name_len + 1u;

@@ -58,6 +58,7 @@ bool failure_next(struct failure_loop *loop)
 
     if (loop->n == 0) {
         loop->balance = kalloc_balance();
+        loop->fds = fd_count();
     } else {
         bool failed = source->failed();
         source->fail_after(0);
@@ -65,6 +66,8 @@ bool failure_next(struct failure_loop *loop)
                       "failure %llu of source %zu: kalloc %llu bytes before, %llu after",
                       (unsigned long long)loop->n, loop->source, (unsigned long long)loop->balance,
                       (unsigned long long)kalloc_balance());
+        ck_assert_msg(fd_count() == loop->fds, "failure %llu of source %zu: a descriptor is left",
+                      (unsigned long long)loop->n, loop->source);
         if (!failed) {
             loop->n = 0;
             if (++loop->source == source_count)

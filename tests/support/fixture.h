@@ -31,6 +31,7 @@ struct failure_loop {
     size_t source;
     uint64_t n;
     uint64_t balance;
+    int fds;
 };
 
 void failure_add_source(const struct failure_source *source);

@@ -9,6 +9,7 @@
 #include "abi/errno.h"
 
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "sentry/fs/hostfs/hostfs.h"
 
 enum {
@@ -141,6 +142,7 @@ static int hostfs_readdir(struct file *f, struct dir_context *dc)
 
         if (r < 0)
             return r;
+        KASSERT(l != NULL);
         f->priv = l;
     }
     for (listing_go(l, f->pos - 2); l->at < l->len; listing_go(l, f->pos - 2)) {

@@ -17,25 +17,10 @@
 #include "sentry/fs/vfs.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/kernel.h"
-#include "tests/support/box.h"
+#include "tests/support/script.h"
 #include "tests/support/test.h"
 
 #define M(off) (BOX_MEM + (off))
-#define ANY    (INT64_MIN + 5) /* any result that is no error */
-
-struct step {
-    uint64_t nr;
-    uint64_t args[6];
-    int64_t want;
-};
-#define CALL(name, want, ...)            \
-    {                                    \
-        NR_##name, {__VA_ARGS__}, (want) \
-    }
-#define END           \
-    {                 \
-        ~0ull, {0}, 0 \
-    }
 #define AT_CWD ((uint64_t)-100)
 
 struct script {
@@ -189,32 +174,12 @@ static void put_messages(void)
 
 /* -- mounts ------------------------------------------------------------------------------------ */
 
-static int mount_at(const char *name, int r, struct super *sb)
-{
-    struct dentry *d;
-    struct path at = {kernel.root_mount, NULL};
-
-    if (r < 0)
-        return r;
-    put(BUF, name, strlen(name) + 1);
-    int64_t made = box_call(box.th, NR_mkdir, M(BUF), 0755);
-    r = made < 0 ? (int)made : dentry_lookup(kernel.root_mount->root, name + 1, 1, &d);
-    if (r < 0) {
-        super_put(sb);
-        return r;
-    }
-    at.dentry = d;
-    r = mount_add(&at, sb, 0, name, NULL);
-    dentry_put(d);
-    return r;
-}
-
 static int mount_proc(void)
 {
     struct super *sb = NULL;
     int r = procfs_mount_new(&sb);
 
-    return mount_at("/p", r, sb);
+    return script_mount('p', r, sb);
 }
 
 static int mount_devices(void)
@@ -222,11 +187,11 @@ static int mount_devices(void)
     struct super *sb = NULL;
     int r = devpts_mount_new(&sb);
 
-    r = mount_at("/t", r, sb);
+    r = script_mount('t', r, sb);
     if (r < 0)
         return r;
     r = devfs_mount_new(&sb);
-    return mount_at("/v", r, sb);
+    return script_mount('v', r, sb);
 }
 
 /* -- scripts ----------------------------------------------------------------------------------- */
@@ -508,29 +473,6 @@ static const struct script scripts[] = {
 
 /* -- playing them ------------------------------------------------------------------------------ */
 
-static bool as_wanted(const struct step *s, int64_t got)
-{
-    return s->want == ANY ? got >= 0 : got == s->want;
-}
-
-/* The index of the first call with another result; -1: none. A thread that is gone or blocked by a
- * failure makes no more calls. */
-static int play(const struct step *steps, int64_t *ret_got)
-{
-    int first = -1;
-
-    for (int i = 0; steps[i].nr != ~0ull; i++) {
-        int64_t got = box_call6(box.th, steps[i].nr, steps[i].args);
-        if (first < 0 && !as_wanted(&steps[i], got)) {
-            first = i;
-            *ret_got = got;
-        }
-        if (got == FAKE_BLOCKED || got == FAKE_GONE)
-            break;
-    }
-    return first;
-}
-
 static int play_script(const struct script *s, bool strace, int64_t *ret_got)
 {
     kernel.strace = strace;
@@ -538,7 +480,7 @@ static int play_script(const struct script *s, bool strace, int64_t *ret_got)
     put_locks_and_times();
     put_messages();
     int r = s->setup ? s->setup() : 0;
-    return r < 0 ? 1000 : play(s->steps, ret_got);
+    return r < 0 ? 1000 : script_play(s->steps, ret_got);
 }
 
 static void fail_all(const struct script *s, bool strace)
