@@ -1,8 +1,8 @@
 /*
  * File data in memory. As long as an object is small and unmapped its pages are heap blocks, found
- * through a sorted array of chunks (32 pages each), so holes cost nothing and a small file needs no
- * host descriptor. It becomes a memfd when it is first mapped or owns more than HEAP_PAGES pages,
- * and stays one.
+ * through a sorted array of chunks (memobj_pages.c), so holes cost nothing and a small file needs
+ * no host descriptor. It becomes a memfd when it is first mapped or owns more than HEAP_PAGES
+ * pages, and stays one.
  *
  * Accounting: every allocated page is charged before it exists. A mapped memfd gets pages behind
  * our back, when a guest touches them; the next operation on the object charges those too
@@ -11,8 +11,6 @@
  * Guest memory is reached through a bounce buffer, one copy for up to BOUNCE bytes whatever the
  * number of pages; there is one buffer because there is one kernel thread and no copy nests.
  */
-#include "sentry/mm/memobj.h"
-
 #include <string.h>
 
 #include "abi/errno.h"
@@ -20,243 +18,20 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/checked.h"
-#include "lib/list.h"
 #include "sentry/host/host.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/usage.h"
+#include "sentry/mm/memobj_private.h"
 #include "sentry/mm/usercopy.h"
 
 enum {
-    CHUNK_PAGES = 32,
     HEAP_PAGES = 256,
     BOUNCE = 65536
 };
 #define OBJ_MAX_SIZE ((uint64_t)INT64_MAX & PAGE_MASK)
 
-struct chunk {
-    uint64_t index; /* page number / CHUNK_PAGES */
-    uint32_t used;
-    uint8_t *page[CHUNK_PAGES];
-};
-
-struct memobj {
-    uint32_t ref;
-    int fd; /* -1: heap pages */
-    uint64_t size;
-    uint64_t charged;           /* bytes */
-    uint64_t counted;           /* bytes of the memfd that usage_files knows of */
-    struct list_head mapped;    /* in mapped_objects once a guest may have mapped it */
-    struct memobj_quota *quota; /* counted, or NULL */
-    struct chunk **chunks;      /* by index */
-    uint32_t nchunks, cap;
-    uint32_t npages;
-};
-
 static uint8_t bounce[BOUNCE];
 static struct list_head mapped_objects = {&mapped_objects, &mapped_objects};
-
-/* -- budgets --------------------------------------------------------------------------------- */
-
-struct memobj_quota *memobj_quota_new(uint64_t max)
-{
-    struct memobj_quota *q = kalloc(sizeof(*q));
-
-    if (q) {
-        q->ref = 1;
-        q->max = max;
-    }
-    return q;
-}
-
-void memobj_quota_put(struct memobj_quota *q)
-{
-    if (q && --q->ref == 0)
-        kfree(q);
-}
-
-int memobj_quota_charge(struct memobj_quota *q, uint64_t bytes)
-{
-    if (q && q->max && (bytes > q->max || q->used > q->max - bytes))
-        return -ENOSPC;
-    if (limit_charge(LIMIT_DISK_BYTES, bytes) < 0)
-        return -ENOSPC;
-    if (q)
-        q->used += bytes;
-    return 0;
-}
-
-void memobj_quota_release(struct memobj_quota *q, uint64_t bytes)
-{
-    limit_release(LIMIT_DISK_BYTES, bytes);
-    if (q)
-        q->used = bytes > q->used ? 0 : q->used - bytes;
-}
-
-static int charge(struct memobj *o, uint64_t bytes)
-{
-    int r = memobj_quota_charge(o->quota, bytes);
-
-    if (r == 0)
-        o->charged += bytes;
-    return r;
-}
-
-static void uncharge(struct memobj *o, uint64_t bytes)
-{
-    bytes = MIN(bytes, o->charged);
-    memobj_quota_release(o->quota, bytes);
-    o->charged -= bytes;
-}
-
-/* Brings the charge of a memfd to what it really holds; what the budgets refuse stays uncharged. */
-static void settle(struct memobj *o)
-{
-    uint64_t real = host_fd_blocks(o->fd) * 512;
-
-    usage_files((int64_t)(real - o->counted));
-    o->counted = real;
-    if (real < o->charged) {
-        uncharge(o, o->charged - real);
-    } else if (real > o->charged) {
-        uint64_t missing = real - o->charged;
-
-        while (missing >= PAGE_SIZE && charge(o, missing) < 0)
-            missing = page_down(missing / 2);
-    }
-}
-
-/* -- heap pages ------------------------------------------------------------------------------ */
-
-/* Position of the first chunk with at least this index. */
-static uint32_t chunk_position(const struct memobj *o, uint64_t index)
-{
-    uint32_t lo = 0, hi = o->nchunks;
-
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-
-        if (o->chunks[mid]->index < index)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static struct chunk *chunk_find(const struct memobj *o, uint64_t index)
-{
-    uint32_t at = chunk_position(o, index);
-
-    return at < o->nchunks && o->chunks[at]->index == index ? o->chunks[at] : NULL;
-}
-
-static uint8_t *page_find(const struct memobj *o, uint64_t pageno)
-{
-    const struct chunk *c = chunk_find(o, pageno / CHUNK_PAGES);
-
-    return c ? c->page[pageno % CHUNK_PAGES] : NULL;
-}
-
-static int chunk_make(struct memobj *o, uint64_t index, struct chunk **ret_chunk)
-{
-    uint32_t at = chunk_position(o, index);
-    struct chunk *c;
-
-    if (at < o->nchunks && o->chunks[at]->index == index) {
-        *ret_chunk = o->chunks[at];
-        return 0;
-    }
-    if (o->nchunks == o->cap) {
-        uint32_t cap = o->cap ? o->cap * 2 : 2;
-        struct chunk **grown = krealloc(o->chunks, cap * sizeof(struct chunk *));
-
-        if (!grown)
-            return -ENOMEM;
-        o->chunks = grown;
-        o->cap = cap;
-    }
-    c = kalloc(sizeof(*c));
-    if (!c)
-        return -ENOMEM;
-    c->index = index;
-    memmove(o->chunks + at + 1, o->chunks + at, (o->nchunks - at) * sizeof(struct chunk *));
-    o->chunks[at] = c;
-    o->nchunks++;
-    *ret_chunk = c;
-    return 0;
-}
-
-static void chunk_drop(struct memobj *o, uint32_t at)
-{
-    kfree(o->chunks[at]);
-    o->nchunks--;
-    memmove(o->chunks + at, o->chunks + at + 1, (o->nchunks - at) * sizeof(struct chunk *));
-}
-
-/* The page, allocated and charged if it was a hole. */
-static int page_make(struct memobj *o, uint64_t pageno, uint8_t **ret_page)
-{
-    struct chunk *c;
-    uint8_t **slot;
-    int r = chunk_make(o, pageno / CHUNK_PAGES, &c);
-
-    if (r < 0)
-        return r;
-    slot = &c->page[pageno % CHUNK_PAGES];
-    if (!*slot) {
-        r = charge(o, PAGE_SIZE);
-        if (r == 0) {
-            *slot = kalloc(PAGE_SIZE);
-            if (!*slot) {
-                uncharge(o, PAGE_SIZE);
-                r = -ENOMEM;
-            }
-        }
-        if (r < 0) {
-            if (!c->used)
-                chunk_drop(o, chunk_position(o, c->index));
-            return r;
-        }
-        c->used++;
-        o->npages++;
-    }
-    *ret_page = *slot;
-    return 0;
-}
-
-/* Frees the pages first .. end-1. */
-static void pages_free(struct memobj *o, uint64_t first, uint64_t end)
-{
-    uint32_t at = chunk_position(o, first / CHUNK_PAGES);
-
-    while (at < o->nchunks && o->chunks[at]->index * CHUNK_PAGES < end) {
-        struct chunk *c = o->chunks[at];
-
-        for (uint32_t i = 0; i < CHUNK_PAGES; i++) {
-            uint64_t pageno = c->index * CHUNK_PAGES + i;
-
-            if (!c->page[i] || pageno < first || pageno >= end)
-                continue;
-            kfree(c->page[i]);
-            c->page[i] = NULL;
-            c->used--;
-            o->npages--;
-            uncharge(o, PAGE_SIZE);
-        }
-        if (c->used)
-            at++;
-        else
-            chunk_drop(o, at);
-    }
-}
-
-static void zero_within_page(struct memobj *o, uint64_t pos, uint64_t len)
-{
-    uint8_t *page = page_find(o, pos / PAGE_SIZE);
-
-    if (page)
-        memset(page + pos % PAGE_SIZE, 0, (size_t)len);
-}
 
 /* -- life ------------------------------------------------------------------------------------ */
 
@@ -303,8 +78,8 @@ void memobj_put(struct memobj *o)
     usage_files(-(int64_t)o->counted);
     if (o->fd >= 0)
         host_close(o->fd);
-    pages_free(o, 0, UINT64_MAX);
-    uncharge(o, o->charged);
+    memobj_pages_free(o, 0, UINT64_MAX);
+    memobj_uncharge(o, o->charged);
     memobj_quota_put(o->quota);
     kfree(o->chunks);
     kfree(o);
@@ -371,13 +146,13 @@ static int to_memfd(struct memobj *o)
         return r;
     }
     o->charged = 0; /* the charge moves over to the memfd's pages */
-    pages_free(o, 0, UINT64_MAX);
+    memobj_pages_free(o, 0, UINT64_MAX);
     kfree(o->chunks);
     o->chunks = NULL;
     o->cap = 0;
     o->charged = charged;
     o->fd = fd;
-    settle(o);
+    memobj_settle(o);
     return 0;
 }
 
@@ -400,7 +175,7 @@ bool memobj_settle_mapped(void)
     struct memobj *o;
 
     list_for_each_entry (o, &mapped_objects, mapped)
-        settle(o);
+        memobj_settle(o);
     return !list_empty(&mapped_objects);
 }
 
@@ -415,11 +190,11 @@ int memobj_resize(struct memobj *o, uint64_t size)
 
         if (r < 0)
             return host_to_guest(r);
-        settle(o);
+        memobj_settle(o);
     } else if (size < o->size) {
-        pages_free(o, page_up(size) / PAGE_SIZE, UINT64_MAX);
+        memobj_pages_free(o, page_up(size) / PAGE_SIZE, UINT64_MAX);
         if (!page_aligned(size))
-            zero_within_page(o, size, page_up(size) - size);
+            memobj_zero_within_page(o, size, page_up(size) - size);
     }
     o->size = size;
     return 0;
@@ -436,26 +211,26 @@ int memobj_punch(struct memobj *o, uint64_t pos, uint64_t len)
     if (o->fd >= 0) {
         int r = host_punch_hole(o->fd, pos, end - pos);
 
-        settle(o);
+        memobj_settle(o);
         return r < 0 ? host_to_guest(r) : 0;
     }
     if (pos / PAGE_SIZE == end / PAGE_SIZE) {
-        zero_within_page(o, pos, end - pos);
+        memobj_zero_within_page(o, pos, end - pos);
         return 0;
     }
     if (!page_aligned(pos))
-        zero_within_page(o, pos, page_up(pos) - pos);
+        memobj_zero_within_page(o, pos, page_up(pos) - pos);
     if (!page_aligned(end))
-        zero_within_page(o, page_down(end), end - page_down(end));
-    pages_free(o, page_up(pos) / PAGE_SIZE, end / PAGE_SIZE);
+        memobj_zero_within_page(o, page_down(end), end - page_down(end));
+    memobj_pages_free(o, page_up(pos) / PAGE_SIZE, end / PAGE_SIZE);
     return 0;
 }
 
 /* Charges len more bytes of a memfd, and takes back what turned out to be there already. */
 static int charge_ahead(struct memobj *o, uint64_t pos, uint64_t len)
 {
-    settle(o);
-    return charge(o, page_up(pos + len) - page_down(pos));
+    memobj_settle(o);
+    return memobj_charge(o, page_up(pos + len) - page_down(pos));
 }
 
 int memobj_allocate(struct memobj *o, uint64_t pos, uint64_t len)
@@ -479,13 +254,13 @@ int memobj_allocate(struct memobj *o, uint64_t pos, uint64_t len)
         if (r < 0)
             return r;
         r = host_fallocate(o->fd, pos, len);
-        settle(o);
+        memobj_settle(o);
         return r < 0 ? host_to_guest(r) : 0;
     }
     for (uint64_t p = first; p < last; p++) {
         uint8_t *page;
 
-        r = page_make(o, p, &page);
+        r = memobj_page_make(o, p, &page);
         if (r < 0)
             return r;
     }
@@ -502,7 +277,7 @@ int64_t memobj_seek_data(struct memobj *o, uint64_t pos)
         return at < 0 && at != -ENXIO ? host_to_guest(at) : at;
     }
     uint64_t pageno = pos / PAGE_SIZE;
-    for (uint32_t c = chunk_position(o, pageno / CHUNK_PAGES); c < o->nchunks; c++) {
+    for (uint32_t c = memobj_chunk_position(o, pageno / CHUNK_PAGES); c < o->nchunks; c++) {
         for (uint32_t i = 0; i < CHUNK_PAGES; i++) {
             uint64_t p = o->chunks[c]->index * CHUNK_PAGES + i;
 
@@ -524,7 +299,7 @@ int64_t memobj_seek_hole(struct memobj *o, uint64_t pos)
         return at < 0 && at != -ENXIO ? host_to_guest(at) : at;
     }
     uint64_t pageno = pos / PAGE_SIZE;
-    while (pageno * PAGE_SIZE < o->size && page_find(o, pageno))
+    while (pageno * PAGE_SIZE < o->size && memobj_page(o, pageno))
         pageno++;
     return (int64_t)MIN(MAX(pageno * PAGE_SIZE, pos), o->size);
 }
@@ -543,7 +318,7 @@ static void fill_from_heap(const struct memobj *o, uint64_t pos, size_t n)
     for (size_t done = 0; done < n;) {
         size_t in = (size_t)((pos + done) % PAGE_SIZE);
         size_t step = MIN(n - done, (size_t)PAGE_SIZE - in);
-        const uint8_t *page = page_find(o, (pos + done) / PAGE_SIZE);
+        const uint8_t *page = memobj_page(o, (pos + done) / PAGE_SIZE);
 
         if (page)
             memcpy(bounce + done, page + in, step);
@@ -556,7 +331,7 @@ static void fill_from_heap(const struct memobj *o, uint64_t pos, size_t n)
 /* One page of heap: no bounce. */
 static int64_t read_in_page(struct memobj *o, uint64_t pos, size_t n, struct uio *to)
 {
-    const uint8_t *page = page_find(o, pos / PAGE_SIZE);
+    const uint8_t *page = memobj_page(o, pos / PAGE_SIZE);
 
     return page ? uio_copy_to(to, page + pos % PAGE_SIZE, n) : uio_zero(to, n);
 }
@@ -601,7 +376,7 @@ static int64_t spill_to_heap(struct memobj *o, uint64_t pos, size_t n)
         size_t in = (size_t)((pos + done) % PAGE_SIZE);
         size_t step = MIN(n - done, (size_t)PAGE_SIZE - in);
         uint8_t *page = NULL;
-        int r = page_make(o, (pos + done) / PAGE_SIZE, &page);
+        int r = memobj_page_make(o, (pos + done) / PAGE_SIZE, &page);
 
         if (r < 0 || !page)
             return done ? (int64_t)done : r;
@@ -622,14 +397,14 @@ static int64_t spill_to_memfd(struct memobj *o, uint64_t pos, size_t n)
 
         if (data != pos || hole <= pos || (int64_t)hole < 0) {
             n = MIN(n, (size_t)(PAGE_SIZE - pos % PAGE_SIZE));
-            if (charge(o, PAGE_SIZE) < 0)
+            if (memobj_charge(o, PAGE_SIZE) < 0)
                 return -ENOSPC;
         } else {
             n = (size_t)MIN((uint64_t)n, hole - pos);
         }
     }
     done = host_pwrite(o->fd, bounce, n, pos);
-    settle(o);
+    memobj_settle(o);
     return done < 0 ? host_to_guest(done) : done;
 }
 

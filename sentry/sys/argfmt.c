@@ -281,6 +281,8 @@ static const struct argfmt_kind *find_kind(enum syscall_arg_kind kind)
     const struct argfmt_kind *k = argfmt_name_kind(kind);
     if (!k)
         k = argfmt_struct_kind(kind);
+    if (!k)
+        k = argfmt_io_kind(kind);
     return k ? k : &plain_kinds[A_HEX];
 }
 

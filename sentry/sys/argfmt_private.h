@@ -33,6 +33,12 @@ struct argfmt_kind {
 const struct argfmt_kind *argfmt_name_kind(enum syscall_arg_kind kind);
 /* argfmt_struct.c: for kinds that are structures; NULL for the others. */
 const struct argfmt_kind *argfmt_struct_kind(enum syscall_arg_kind kind);
+/* argfmt_io.c: for those of polling and sockets. */
+const struct argfmt_kind *argfmt_io_kind(enum syscall_arg_kind kind);
+/* True when the call failed and an output argument therefore holds nothing: its address was put. */
+bool argfmt_nothing_written(struct argfmt *f, uint64_t v);
+/* The segments at v; total is how many bytes of them, from the start on, are worth showing. */
+void argfmt_put_segments(struct argfmt *f, uint64_t v, uint64_t count, uint64_t total);
 
 void argfmt_put_flags(struct buf *out, const struct argfmt_flags *t, uint64_t v);
 void argfmt_put_name(struct buf *out, const struct argfmt_name *names, size_t n, uint64_t v);

@@ -1,51 +1,27 @@
 /*
- * Pipes and FIFOs.
+ * Pipes.
  *
  * As on Linux, a pipe is a ring of slots of one page: a write fills the tail of the last slot if
  * all of its odd bytes fit, then takes fresh slots. So a write of at most PIPE_BUF bytes is whole
  * or not at all, POLLOUT means "a slot is free", and a slot can be a packet (O_DIRECT) of its own.
  * The pages of all slots are one block of memory in slot order, which lets one copy serve several
  * full slots; the block grows from 4 slots to the capacity as the pipe fills.
- *
- * A FIFO's pipe hangs at its inode while anybody has it open. Opening one end waits for the other:
- * fifo_open registers its end at once, and says -EAGAIN until a counterpart has been seen.
  */
-#include "sentry/fs/anon/pipe.h"
-
 #include <string.h>
 
 #include "abi/ioctl.h"
 
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "sentry/fs/anon/pipe_private.h"
 #include "sentry/fs/file.h"
 #include "sentry/kernel/kernel.h"
 #include "sentry/kernel/limits.h"
 #include "sentry/kernel/task.h"
 #include "sentry/mm/usercopy.h"
 
-#define SLOT_SIZE     4096u
 #define SLOTS_FIRST   4u
 #define SLOTS_DEFAULT 16u
-#define PIPE_MAX_SIZE (1u << 20)
-#define PIPE_SIZE_TOP (1u << 31)
-
-struct pipe_slot {
-    uint16_t off, len;
-    bool packet;
-};
-
-struct pipe {
-    struct wait_queue wait;
-    struct pipe_slot *slots; /* nalloc of them, with the pages behind it */
-    uint8_t *pages;          /* nalloc * SLOT_SIZE */
-    uint32_t nalloc;         /* power of two */
-    uint32_t max;            /* capacity in slots, power of two */
-    uint32_t head, used;     /* oldest slot, slots in use */
-    uint32_t readers, writers, files;
-    uint32_t r_counter, w_counter; /* opens so far: a FIFO's open waits for a change */
-    bool anonymous; /* made by pipe(2): opening it through /proc/self/fd never waits */
-};
 
 /* A new pipe has 64 KiB, or what the setting leaves to the unprivileged. */
 static uint32_t slots_default(void)
@@ -57,7 +33,7 @@ static uint32_t slots_default(void)
     return (uint32_t)MIN(most, (uint64_t)SLOTS_DEFAULT);
 }
 
-static struct pipe *pipe_alloc(void)
+struct pipe *pipe_alloc(void)
 {
     uint32_t slots = slots_default();
     struct pipe *p;
@@ -83,8 +59,7 @@ static void pipe_free(struct pipe *p)
     kfree(p);
 }
 
-/* Moves the ring into blocks of n slots (n >= used). */
-static int pipe_realloc(struct pipe *p, uint32_t n)
+int pipe_realloc(struct pipe *p, uint32_t n)
 {
     struct pipe_slot *slots = kalloc_array(n, sizeof(*slots));
     uint8_t *pages = kalloc_array(n, SLOT_SIZE);
@@ -112,7 +87,7 @@ static int pipe_realloc(struct pipe *p, uint32_t n)
 
 /* -- the ring --------------------------------------------------------------------------------- */
 
-static uint32_t slot_index(const struct pipe *p, uint32_t i)
+uint32_t pipe_slot_index(const struct pipe *p, uint32_t i)
 {
     return (p->head + i) & (p->nalloc - 1);
 }
@@ -129,14 +104,13 @@ bool pipe_is_full(const struct pipe *p)
 
 static void slot_drop(struct pipe *p)
 {
-    p->head = slot_index(p, 1);
+    p->head = pipe_slot_index(p, 1);
     p->used--;
     if (p->used == 0)
         p->head = 0;
 }
 
-/* How many bytes from the oldest slot on lie side by side in memory. */
-static size_t pipe_run(const struct pipe *p)
+size_t pipe_run(const struct pipe *p)
 {
     const struct pipe_slot *s = &p->slots[p->head];
     size_t run = s->len;
@@ -154,7 +128,7 @@ static size_t pipe_run(const struct pipe *p)
     return run;
 }
 
-static void pipe_consume(struct pipe *p, size_t n)
+void pipe_consume(struct pipe *p, size_t n)
 {
     while (n > 0) {
         struct pipe_slot *s = &p->slots[p->head];
@@ -220,7 +194,7 @@ static int64_t pipe_merge(struct pipe *p, struct uio *from)
 
     if (p->used == 0 || odd == 0)
         return 0;
-    i = slot_index(p, p->used - 1);
+    i = pipe_slot_index(p, p->used - 1);
     s = &p->slots[i];
     end = (uint32_t)s->off + s->len;
     if (s->packet || end + odd > SLOT_SIZE)
@@ -234,8 +208,7 @@ static int64_t pipe_merge(struct pipe *p, struct uio *from)
     return n;
 }
 
-/* Fills free slots that lie side by side with one copy: bytes or -EFAULT, -ENOMEM. */
-static int64_t pipe_fill(struct pipe *p, struct uio *from, bool packet)
+int64_t pipe_fill(struct pipe *p, struct uio *from, bool packet)
 {
     uint32_t i, run;
     size_t want;
@@ -248,7 +221,7 @@ static int64_t pipe_fill(struct pipe *p, struct uio *from, bool packet)
         if (r < 0)
             return r;
     }
-    i = slot_index(p, p->used);
+    i = pipe_slot_index(p, p->used);
     run = MIN(p->nalloc - p->used, p->nalloc - i);
     run = MIN(run, p->max - p->used);
     want = MIN(from->left, packet ? (size_t)SLOT_SIZE : (size_t)run * SLOT_SIZE);
@@ -330,7 +303,7 @@ static struct sys_res pipe_ioctl(struct file *f, struct task *t, uint32_t cmd, u
     if (cmd != LX_FIONREAD)
         return sys_ret(-ENOTTY);
     for (uint32_t i = 0; i < p->used; i++)
-        n += p->slots[slot_index(p, i)].len;
+        n += p->slots[pipe_slot_index(p, i)].len;
     return sys_ret(put_user(t, GADDR(arg), &n));
 }
 
@@ -355,7 +328,7 @@ static void pipe_release(struct file *f)
                                       LX_POLLERR | LX_POLLHUP);
 }
 
-static const struct file_ops pipe_ops = {
+const struct file_ops pipe_ops = {
     .read = pipe_read,
     .write = pipe_write,
     .poll = pipe_poll,
@@ -395,181 +368,4 @@ int pipe_new(uint32_t flags, struct file **ret_read, struct file **ret_write)
     *ret_read = r;
     *ret_write = w;
     return 0;
-}
-
-/* -- FIFOs ------------------------------------------------------------------------------------ */
-
-struct wait_queue *fifo_wait_queue(struct inode *ino)
-{
-    struct pipe *p = ino->pipe;
-
-    return p ? &p->wait : NULL;
-}
-
-static int fifo_join(struct inode *ino, struct file *f)
-{
-    struct pipe *p = ino->pipe;
-    uint32_t acc = f->flags & LX_O_ACCMODE;
-
-    if (acc > LX_O_RDWR)
-        return -EINVAL;
-    /* A non-blocking writer is refused before it counts as one. */
-    if (acc == LX_O_WRONLY && file_nonblock(f) && (!p || (p->readers == 0 && !p->anonymous)))
-        return -ENXIO;
-    if (!p) {
-        p = pipe_alloc();
-        if (!p)
-            return -ENOMEM;
-        ino->pipe = p;
-    }
-    f->ops = &pipe_ops;
-    f->priv = p;
-    p->files++;
-    if (file_readable(f)) {
-        p->readers++;
-        p->r_counter++;
-    }
-    if (file_writable(f)) {
-        p->writers++;
-        p->w_counter++;
-    }
-    wait_queue_wake(&p->wait, 0);
-    /* What the other side's counter was when we came: a later open, even if closed again, lets us
-     * go. */
-    f->pos = UINT32_MAX;
-    if (p->anonymous)
-        return 0;
-    if (acc == LX_O_RDONLY && p->writers == 0)
-        f->pos = p->w_counter;
-    else if (acc == LX_O_WRONLY && p->readers == 0)
-        f->pos = p->r_counter;
-    return 0;
-}
-
-int fifo_open(struct inode *ino, struct file *f)
-{
-    uint32_t acc = f->flags & LX_O_ACCMODE;
-    const struct pipe *p;
-    int r;
-
-    if (f->priv == NULL) {
-        r = fifo_join(ino, f);
-        if (r < 0)
-            return r;
-    }
-    p = f->priv;
-    if (f->pos == UINT32_MAX || file_nonblock(f))
-        return 0;
-    if (acc == LX_O_RDONLY && (uint32_t)f->pos == p->w_counter)
-        return -EAGAIN;
-    if (acc == LX_O_WRONLY && (uint32_t)f->pos == p->r_counter)
-        return -EAGAIN;
-    f->pos = UINT32_MAX;
-    return 0;
-}
-
-/* -- for fcntl, splice and tee ---------------------------------------------------------------- */
-
-struct pipe *file_pipe(const struct file *f)
-{
-    return f->ops == &pipe_ops ? f->priv : NULL;
-}
-
-size_t pipe_peek(const struct pipe *p, const void **ret_data)
-{
-    if (p->used == 0)
-        return 0;
-    *ret_data = p->pages + (size_t)p->head * SLOT_SIZE + p->slots[p->head].off;
-    return pipe_run(p);
-}
-
-void pipe_skip(struct pipe *p, size_t n)
-{
-    bool was_full = pipe_is_full(p);
-
-    pipe_consume(p, n);
-    if (was_full && !pipe_is_full(p))
-        wait_queue_wake(&p->wait, LX_POLLOUT | LX_POLLWRNORM);
-}
-
-bool pipe_has_writers(const struct pipe *p)
-{
-    return p->writers > 0;
-}
-
-bool pipe_has_readers(const struct pipe *p)
-{
-    return p->readers > 0;
-}
-
-size_t pipe_room(const struct pipe *p)
-{
-    return (size_t)(p->max - MIN(p->used, p->max)) * SLOT_SIZE;
-}
-
-uint32_t pipe_size(const struct pipe *p)
-{
-    return p->max * SLOT_SIZE;
-}
-
-int64_t pipe_set_size(struct pipe *p, uint64_t size, bool privileged)
-{
-    uint32_t n = 1;
-    int r;
-
-    if (size > PIPE_SIZE_TOP)
-        return -EINVAL;
-    while ((uint64_t)n * SLOT_SIZE < size)
-        n *= 2;
-    if (n > p->max && !privileged &&
-        (uint64_t)n * SLOT_SIZE > sysctl_number("fs.pipe-max-size", PIPE_MAX_SIZE))
-        return -EPERM;
-    if (n < p->used)
-        return -EBUSY;
-    if (n > p->max) {
-        if (limit_charge(LIMIT_PIPE_BYTES, (uint64_t)(n - p->max) * SLOT_SIZE) < 0)
-            return -EPERM;
-    } else if (n < p->nalloc) {
-        r = pipe_realloc(p, n);
-        if (r < 0)
-            return r;
-    }
-    if (n < p->max)
-        limit_release(LIMIT_PIPE_BYTES, (uint64_t)(p->max - n) * SLOT_SIZE);
-    if (n > p->max && pipe_is_full(p)) {
-        p->max = n;
-        wait_queue_wake(&p->wait, LX_POLLOUT | LX_POLLWRNORM);
-    }
-    p->max = n;
-    return (int64_t)n * SLOT_SIZE;
-}
-
-int64_t pipe_tee(struct pipe *in, struct pipe *out, size_t len, bool *ret_out)
-{
-    int64_t done = 0;
-
-    *ret_out = false;
-    if (out->readers == 0)
-        return -EPIPE;
-    if (in->used == 0)
-        return in->writers > 0 ? -EAGAIN : 0;
-    for (uint32_t i = 0; i < in->used && len > 0 && !pipe_is_full(out); i++) {
-        uint32_t at = slot_index(in, i);
-        const struct pipe_slot *s = &in->slots[at];
-        struct uio u;
-        int64_t n;
-
-        uio_init_kernel(&u, in->pages + (size_t)at * SLOT_SIZE + s->off, MIN(len, (size_t)s->len));
-        n = pipe_fill(out, &u, s->packet);
-        if (n < 0)
-            return done ? done : n;
-        done += n;
-        len -= (size_t)n;
-    }
-    if (done == 0) {
-        *ret_out = true;
-        return -EAGAIN;
-    }
-    wait_queue_wake(&out->wait, LX_POLLIN | LX_POLLRDNORM);
-    return done;
 }

@@ -11,7 +11,7 @@
 
 #include "abi/poll.h"
 
-#include "sentry/fs/dev/tty_priv.h"
+#include "sentry/fs/dev/ldisc_private.h"
 #include "sentry/kernel/signal.h"
 #include "sentry/kernel/task.h"
 
@@ -30,157 +30,6 @@ void ldisc_init(struct tty *tty)
         LX_ISIG | LX_ICANON | LX_ECHO | LX_ECHOE | LX_ECHOK | LX_ECHOCTL | LX_ECHOKE | LX_IEXTEN;
     tio->c_ispeed = tio->c_ospeed = 38400;
     memcpy(tio->c_cc, cc, sizeof(cc));
-}
-
-static bool is_control(uint8_t c)
-{
-    return c < 32 || c == 127;
-}
-
-static bool is_continuation(const struct tty *tty, uint8_t c)
-{
-    return TTY_I(tty, LX_IUTF8) && (c & 0xc0) == 0x80;
-}
-
-static bool is_cc(const struct tty *tty, uint8_t c, int which)
-{
-    return c != LX_POSIX_VDISABLE && tty->termios.c_cc[which] == c;
-}
-
-/* -- output ------------------------------------------------------------------------------------ */
-
-static uint32_t output_used(const struct tty *tty)
-{
-    return tty->out_head - tty->out_tail;
-}
-
-static void put_raw(struct tty *tty, uint8_t c)
-{
-    if (output_used(tty) < TTY_OUTPUT)
-        tty->output[tty->out_head++ % TTY_OUTPUT] = c;
-}
-
-size_t ldisc_output_room(const struct tty *tty)
-{
-    uint32_t used = output_used(tty), room = used < TTY_OUTPUT_WRITE ? TTY_OUTPUT_WRITE - used : 0;
-
-    if (tty->stopped)
-        return 0;
-    if (!TTY_O(tty, LX_OPOST))
-        return room;
-    return room / ((tty->termios.c_oflag & LX_TABDLY) == LX_XTABS ? 8 : 2);
-}
-
-static void output_newline(struct tty *tty)
-{
-    if (TTY_O(tty, LX_ONLRET))
-        tty->column = 0;
-    if (TTY_O(tty, LX_ONLCR)) {
-        tty->canon_column = tty->column = 0;
-        put_raw(tty, '\r');
-    } else {
-        tty->canon_column = tty->column;
-    }
-    put_raw(tty, '\n');
-}
-
-static void output_return(struct tty *tty)
-{
-    if (TTY_O(tty, LX_ONOCR) && tty->column == 0)
-        return;
-    if (TTY_O(tty, LX_OCRNL)) {
-        if (TTY_O(tty, LX_ONLRET))
-            tty->canon_column = tty->column = 0;
-        put_raw(tty, '\n');
-        return;
-    }
-    tty->canon_column = tty->column = 0;
-    put_raw(tty, '\r');
-}
-
-static void output_tab(struct tty *tty)
-{
-    uint32_t spaces = 8 - (tty->column & 7);
-
-    tty->column += spaces;
-    if ((tty->termios.c_oflag & LX_TABDLY) != LX_XTABS) {
-        put_raw(tty, '\t');
-        return;
-    }
-    while (spaces--)
-        put_raw(tty, ' ');
-}
-
-void ldisc_output(struct tty *tty, uint8_t c)
-{
-    if (!TTY_O(tty, LX_OPOST)) {
-        put_raw(tty, c);
-        return;
-    }
-    switch (c) {
-    case '\n':
-        output_newline(tty);
-        return;
-    case '\r':
-        output_return(tty);
-        return;
-    case '\t':
-        output_tab(tty);
-        return;
-    case '\b':
-        if (tty->column > 0)
-            tty->column--;
-        break;
-    default:
-        if (!is_control(c)) {
-            if (TTY_O(tty, LX_OLCUC) && c >= 'a' && c <= 'z')
-                c = (uint8_t)(c - 'a' + 'A');
-            if (!is_continuation(tty, c))
-                tty->column++;
-        }
-        break;
-    }
-    put_raw(tty, c);
-}
-
-/* Echo of one input character: control characters as ^X where ECHOCTL says so. */
-static void echo_char(struct tty *tty, uint8_t c)
-{
-    if (TTY_L(tty, LX_ECHOCTL) && is_control(c) && c != '\t') {
-        ldisc_output(tty, '^');
-        ldisc_output(tty, c ^ 0100);
-    } else {
-        ldisc_output(tty, c);
-    }
-}
-
-static void echo_text(struct tty *tty, const char *s)
-{
-    for (; *s; s++)
-        ldisc_output(tty, (uint8_t)*s);
-}
-
-void ldisc_start(struct tty *tty)
-{
-    if (!tty->stopped)
-        return;
-    tty->stopped = false;
-    if (tty->packet) {
-        tty->packet_status = (uint8_t)((tty->packet_status & ~LX_TIOCPKT_STOP) | LX_TIOCPKT_START);
-        wait_queue_wake(&tty->master_wait, LX_POLLIN | LX_POLLPRI);
-    }
-    wait_queue_wake(&tty->slave_wait, LX_POLLOUT);
-}
-
-void ldisc_stop(struct tty *tty)
-{
-    if (tty->stopped)
-        return;
-    tty->stopped = true;
-    if (tty->packet) {
-        tty->packet_status = (uint8_t)((tty->packet_status & ~LX_TIOCPKT_START) | LX_TIOCPKT_STOP);
-        wait_queue_wake(&tty->master_wait, LX_POLLIN | LX_POLLPRI);
-    }
 }
 
 /* -- input ring -------------------------------------------------------------------------------- */
@@ -258,7 +107,7 @@ void ldisc_flush_input(struct tty *tty)
 /* What the master could have read already is not taken back: on Linux it has left the slave. */
 void ldisc_flush_output(struct tty *tty)
 {
-    if (output_used(tty) > TTY_DELIVERED)
+    if (ldisc_output_used(tty) > TTY_DELIVERED)
         tty->out_head = tty->out_tail + TTY_DELIVERED;
     if (tty->packet) {
         tty->packet_status |= LX_TIOCPKT_FLUSHWRITE;
@@ -299,7 +148,7 @@ static void erase_tab(struct tty *tty)
     if (!after_tab)
         col += tty->canon_column;
     for (uint32_t n = 8 - (col & 7); n > 0; n--) {
-        put_raw(tty, '\b');
+        ldisc_put_raw(tty, '\b');
         if (tty->column > 0)
             tty->column--;
     }
@@ -314,16 +163,16 @@ static void erase_echo(struct tty *tty, uint8_t c, int which)
             ldisc_output(tty, '\\');
             tty->erasing = true;
         }
-        echo_char(tty, c);
+        ldisc_echo(tty, c);
     } else if (which == LX_VERASE && !TTY_L(tty, LX_ECHOE)) {
-        echo_char(tty, tty->termios.c_cc[LX_VERASE]);
+        ldisc_echo(tty, tty->termios.c_cc[LX_VERASE]);
     } else if (c == '\t') {
         erase_tab(tty);
     } else {
         if (is_control(c) && TTY_L(tty, LX_ECHOCTL))
-            echo_text(tty, "\b \b");
+            ldisc_echo_text(tty, "\b \b");
         if (!is_control(c) || TTY_L(tty, LX_ECHOCTL))
-            echo_text(tty, "\b \b");
+            ldisc_echo_text(tty, "\b \b");
     }
 }
 
@@ -336,7 +185,7 @@ static bool kill_plain(struct tty *tty)
     tty->head = tty->canon_head;
     if (TTY_L(tty, LX_ECHO)) {
         finish_erasing(tty);
-        echo_char(tty, tty->termios.c_cc[LX_VKILL]);
+        ldisc_echo(tty, tty->termios.c_cc[LX_VKILL]);
         if (TTY_L(tty, LX_ECHOK))
             ldisc_output(tty, '\n');
     }
@@ -420,17 +269,17 @@ static bool receive_signal(struct tty *tty, uint8_t c)
     if (TTY_I(tty, LX_IXON))
         ldisc_start(tty);
     if (TTY_L(tty, LX_ECHO))
-        echo_char(tty, c);
+        ldisc_echo(tty, c);
     return true;
 }
 
 static void reprint(struct tty *tty)
 {
     finish_erasing(tty);
-    echo_char(tty, tty->termios.c_cc[LX_VREPRINT]);
+    ldisc_echo(tty, tty->termios.c_cc[LX_VREPRINT]);
     ldisc_output(tty, '\n');
     for (uint32_t p = tty->canon_head; p != tty->head; p++)
-        echo_char(tty, input_at(tty, p));
+        ldisc_echo(tty, input_at(tty, p));
 }
 
 /* Editing and line ends; true when c was one of those. */
@@ -449,8 +298,8 @@ static bool receive_canonical(struct tty *tty, uint8_t c)
         if (TTY_L(tty, LX_ECHO)) {
             finish_erasing(tty);
             if (TTY_L(tty, LX_ECHOCTL)) {
-                put_raw(tty, '^');
-                put_raw(tty, '\b');
+                ldisc_put_raw(tty, '^');
+                ldisc_put_raw(tty, '\b');
             }
         }
     } else if (iexten && TTY_L(tty, LX_ECHO) && is_cc(tty, c, LX_VREPRINT)) {
@@ -463,7 +312,7 @@ static bool receive_canonical(struct tty *tty, uint8_t c)
         put_line_end(tty, TTY_EOF);
     } else if (is_cc(tty, c, LX_VEOL) || (iexten && is_cc(tty, c, LX_VEOL2))) {
         if (TTY_L(tty, LX_ECHO))
-            echo_char(tty, c);
+            ldisc_echo(tty, c);
         put_line_end(tty, c);
     } else {
         return false;
@@ -480,7 +329,7 @@ static void receive_plain(struct tty *tty, uint8_t c)
         } else {
             if (tty->canon_head == tty->head)
                 tty->canon_column = tty->column;
-            echo_char(tty, c);
+            ldisc_echo(tty, c);
         }
     }
     if (c == 0xff && TTY_I(tty, LX_PARMRK))
