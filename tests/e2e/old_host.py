@@ -45,10 +45,13 @@ HOSTS = (
     ("Landlock", call(NR_LANDLOCK, ENOSYS), None),
 )
 
+# There can be one listener in a chain of filters.
+OTHER_LISTENER = ("a listener of its own", call(NR_LANDLOCK, ENOSYS), "under a user-notify filter already")
+
 failures = 0
 
 
-def filtered(code, user):
+def filtered(code, user, listener=False):
     """What the child does before it executes the command."""
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
 
@@ -64,7 +67,12 @@ def filtered(code, user):
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
         libc.prctl(38, 1, 0, 0, 0)
-        if libc.prctl(22, 2, ctypes.byref(prog), 0, 0) != 0:
+        if listener:
+            fd = libc.syscall(NR_SECCOMP, 1, 1 << 3, ctypes.byref(prog))
+            failed = fd < 0 or os.dup2(fd, 0) != 0  # which stays open
+        else:
+            failed = libc.prctl(22, 2, ctypes.byref(prog), 0, 0) != 0
+        if failed:
             os._exit(99)
 
     enter.program = program  # lives as long as what points at it
@@ -74,7 +82,8 @@ def filtered(code, user):
 def check(sentry, image, user, host):
     global failures
     what, code, says = host
-    result = subprocess.run([sentry, "run", image, "--", "echo", "works"], preexec_fn=filtered(code, user),
+    result = subprocess.run([sentry, "run", image, "--", "echo", "works"],
+                            preexec_fn=filtered(code, user, host is OTHER_LISTENER),
                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=90)
     lines = result.stderr.splitlines()
     if says is None:
@@ -92,7 +101,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     for user in (None, 1000) if os.geteuid() == 0 else (None,):
-        for host in HOSTS:
+        for host in HOSTS + (OTHER_LISTENER,):
             check(sys.argv[1], sys.argv[2], user, host)
     sys.exit(1 if failures else 0)
 
