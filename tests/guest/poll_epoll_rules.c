@@ -58,7 +58,11 @@ static void *exclusive_waiter(void *arg)
     int e = (int)NEED(epoll_create1(0));
     NEED(epoll_ctl(e, EPOLL_CTL_ADD, event_fd, &ev));
     __atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
-    NEED(epoll_wait(e, &ev, 1, -1));
+    int n;
+    do /* whoever stops the whole program meanwhile interrupts this call */
+        n = epoll_wait(e, &ev, 1, -1);
+    while (n < 0 && errno == EINTR);
+    NEED(n);
     __atomic_add_fetch(&woken, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&hold, __ATOMIC_SEQ_CST))
         usleep(1000);
