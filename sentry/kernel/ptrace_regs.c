@@ -5,6 +5,7 @@
  */
 #include "lib/compiler.h"
 
+#include <cpuid.h>
 #include <string.h>
 
 #include "abi/errno.h"
@@ -27,7 +28,11 @@ enum {
     XSAVE_HEADER_SIZE = 64,
     XSAVE_XCR0 = 464, /* of NT_X86_XSTATE: which components there are */
     FEATURE_X87 = 1,
-    FEATURE_SSE = 2
+    FEATURE_SSE = 2,
+    FEATURES = 0x3ff,  /* tiles need a permission that nobody gets, and debuggers choke on them */
+    FEATURE_FIRST = 2, /* with an area behind the header */
+    FEATURE_LAST = 9,
+    CPUID_XSAVE = 0xd
 };
 
 static uint8_t fp_buf[FP_MAX]; /* one worker, one buffer */
@@ -120,6 +125,20 @@ int ptrace_set_regs(struct task *t, const struct lx_user_regs *u)
 }
 
 /* -- extended ---------------------------------------------------------------------------------- */
+
+/* Where the state of the features ends that a tracer sees. */
+static size_t xstate_end(uint64_t features, size_t max)
+{
+    size_t end = XSAVE_HEADER + XSAVE_HEADER_SIZE;
+    for (unsigned i = FEATURE_FIRST; i <= FEATURE_LAST; i++) {
+        uint32_t size, offset, c, d;
+        if ((features >> i & 1) == 0)
+            continue;
+        __cpuid_count(CPUID_XSAVE, i, size, offset, c, d);
+        end = MAX(end, (size_t)offset + size);
+    }
+    return MIN(end, max);
+}
 
 /* The frame's state in fp_buf; *ret_size: bytes of XSAVE state, 512 without. */
 static int fp_load(struct task *t, size_t *ret_size, struct lx_fpx_sw_bytes *ret_sw)
@@ -214,11 +233,13 @@ int64_t ptrace_get_xstate(struct task *t, const void **ret_buf)
         return r;
     if (size == LX_FXSAVE_SIZE)
         return -ENODEV;
+    uint64_t features = sw.xfeatures & FEATURES, present = present_get() & FEATURES;
     fill_initial(size);
     memset(fp_buf + LX_FP_SW_OFFSET, 0, sizeof(sw));
-    memcpy(fp_buf + XSAVE_XCR0, &sw.xfeatures, sizeof(sw.xfeatures));
+    memcpy(fp_buf + XSAVE_XCR0, &features, sizeof(features));
+    memcpy(fp_buf + XSAVE_HEADER, &present, sizeof(present));
     *ret_buf = fp_buf;
-    return (int64_t)size;
+    return (int64_t)xstate_end(features, size);
 }
 
 int ptrace_set_xstate(struct task *t, const void *buf, size_t len)
@@ -233,12 +254,14 @@ int ptrace_set_xstate(struct task *t, const void *buf, size_t len)
         return r;
     if (size == LX_FXSAVE_SIZE)
         return -ENODEV;
-    if (len != size)
+    if (len != xstate_end(sw.xfeatures, size))
         return -EFAULT;
     memcpy(&present, src + XSAVE_HEADER, sizeof(present));
-    if ((present & ~sw.xfeatures) != 0 || bad_mxcsr(src) ||
+    if ((present & ~(sw.xfeatures & FEATURES)) != 0 || bad_mxcsr(src) ||
         memcmp(src + XSAVE_HEADER + 8, zeros, sizeof(zeros)) != 0)
         return -EINVAL;
-    memcpy(fp_buf, src, size);
+    present |= present_get() & ~(uint64_t)FEATURES;
+    memcpy(fp_buf, src, len);
+    memcpy(fp_buf + XSAVE_HEADER, &present, sizeof(present));
     return fp_store(t, size, &sw);
 }
