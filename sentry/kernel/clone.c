@@ -136,6 +136,7 @@ static void clone_fields(const struct task *t, struct task *child, const struct 
     child->affinity = t->affinity;
     child->timer_slack = child->timer_slack_default = t->timer_slack;
     child->tls = (rq->flags & LX_CLONE_SETTLS) ? GADDR(rq->tls) : t->tls;
+    child->gs_base = t->gs_base;
     if (!(rq->flags & LX_CLONE_VM) || (rq->flags & LX_CLONE_VFORK))
         child->altstack = t->altstack;
     if (rq->flags & LX_CLONE_CHILD_CLEARTID)

@@ -488,7 +488,7 @@ static void run_queued(struct task *t)
 static bool is_stopped(const struct task *t)
 {
     return t->group->stop == GROUP_STOPPED && t->pth != NULL && !t->group->group_exiting &&
-           !t->yielded && t->ptrace == NULL;
+           !t->yielded && !task_traced(t) && t->state != TASK_TRACED;
 }
 
 /*

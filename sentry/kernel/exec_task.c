@@ -100,6 +100,7 @@ static void exec_fields(struct task *t, const struct exec_image *img)
     t->robust_list = GADDR_NULL;
     t->robust_list_len = 0;
     t->tls = GADDR_NULL;
+    t->gs_base = GADDR_NULL;
     t->group->has_execed = true;
     t->group->dumpable = !(img->setuid_euid || img->setgid_egid);
     if (img->setuid_euid || img->setgid_egid)

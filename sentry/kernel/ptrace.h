@@ -164,4 +164,5 @@ int ptrace_set_fpregs(struct task *t, const void *buf) MUST_CHECK;
  */
 int64_t ptrace_get_xstate(struct task *t, const void **ret_buf) MUST_CHECK;
 int ptrace_set_xstate(struct task *t, const void *buf, size_t len) MUST_CHECK;
-int ptrace_set_tls(struct task *t, uint64_t base) MUST_CHECK;
+/* code: LX_ARCH_SET_FS or LX_ARCH_SET_GS. */
+int ptrace_set_base(struct task *t, int code, uint64_t base) MUST_CHECK;

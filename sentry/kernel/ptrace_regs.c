@@ -65,6 +65,7 @@ void ptrace_get_regs(const struct task *t, struct lx_user_regs *ret_regs)
         .rsp = r->rsp,
         .ss = USER_SS,
         .fs_base = t->tls.v,
+        .gs_base = t->gs_base.v,
     };
 }
 
@@ -73,21 +74,22 @@ static bool bad_selector(uint64_t v)
     return (uint16_t)v != 0 && (v & 3) != 3;
 }
 
-int ptrace_set_tls(struct task *t, uint64_t base)
+int ptrace_set_base(struct task *t, int code, uint64_t base)
 {
+    gaddr_t *now = code == LX_ARCH_SET_FS ? &t->tls : &t->gs_base;
     struct host_call call;
     struct plat_regs regs;
 
     if (base >= LX_TASK_SIZE)
         return -EIO;
-    if (base == t->tls.v)
+    if (base == now->v)
         return 0;
-    if (host_call_arch_prctl(LX_ARCH_SET_FS, base, &call) < 0)
+    if (host_call_arch_prctl((uint64_t)code, base, &call) < 0)
         return -EIO;
     plat_ops->answer_host(t->pth, &call);
     if (plat_ops->get_regs(t->pth, &regs) < 0 || regs.rax != 0)
         return -EIO;
-    t->tls = GADDR(base);
+    *now = GADDR(base);
     return 0;
 }
 
@@ -99,7 +101,11 @@ int ptrace_set_regs(struct task *t, const struct lx_user_regs *u)
         bad_selector(u->es) || bad_selector(u->fs) || bad_selector(u->gs) ||
         u->gs_base >= LX_TASK_SIZE)
         return -EIO;
-    int err = ptrace_set_tls(t, u->fs_base);
+    if (u->fs_base >= LX_TASK_SIZE)
+        return -EIO;
+    int err = ptrace_set_base(t, LX_ARCH_SET_FS, u->fs_base);
+    if (err == 0)
+        err = ptrace_set_base(t, LX_ARCH_SET_GS, u->gs_base);
     if (err < 0)
         return err;
     r->r15 = u->r15;

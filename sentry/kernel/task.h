@@ -95,7 +95,7 @@ struct task {
 
     /* thread details */
     char comm[16];
-    gaddr_t clear_child_tid, robust_list, tls;
+    gaddr_t clear_child_tid, robust_list, tls, gs_base;
     uint64_t robust_list_len;
     int pdeath_signal;
     bool no_new_privs;

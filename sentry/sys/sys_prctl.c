@@ -249,9 +249,13 @@ struct sys_res sys_arch_prctl(struct task *t, const struct sys_args *a)
             return sys_ret(-EINVAL);
         if (code == LX_ARCH_SET_FS)
             t->tls = GADDR(addr);
+        else
+            t->gs_base = GADDR(addr);
         return sys_host(t, &call);
     case LX_ARCH_GET_FS:
         return sys_ret(copy_to_user(t, GADDR(addr), &t->tls.v, 8));
+    case LX_ARCH_GET_GS:
+        return sys_ret(copy_to_user(t, GADDR(addr), &t->gs_base.v, 8));
     case LX_ARCH_GET_CPUID:
         return sys_ret(1);
     case LX_ARCH_SET_CPUID:

@@ -309,8 +309,11 @@ static int arch_prctl(const struct request *rq)
     switch (rq->data) {
     case LX_ARCH_GET_FS:
         return put_user(rq->caller, GADDR(rq->addr), &t->tls.v);
+    case LX_ARCH_GET_GS:
+        return put_user(rq->caller, GADDR(rq->addr), &t->gs_base.v);
     case LX_ARCH_SET_FS:
-        return rq->addr >= LX_TASK_SIZE ? -EPERM : ptrace_set_tls(t, rq->addr);
+    case LX_ARCH_SET_GS:
+        return rq->addr >= LX_TASK_SIZE ? -EPERM : ptrace_set_base(t, (int)rq->data, rq->addr);
     default:
         return -EINVAL;
     }

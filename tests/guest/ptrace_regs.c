@@ -249,6 +249,38 @@ static void call_infos(void)
     }
 }
 
+static char area[64] __attribute__((aligned(64))) = "at the base";
+
+/* What the tracer makes the base of gs is where the program reads. */
+static void gs_user(void)
+{
+    unsigned long base = 0;
+    char c;
+    syscall(SYS_arch_prctl, 0x1001, area);
+    raise(SIGTRAP);
+    syscall(SYS_arch_prctl, 0x1004, &base);
+    __asm__("mov %%gs:0, %0" : "=q"(c));
+    _exit(base == (unsigned long)area + 3 && c == 't' ? 40 : 41);
+}
+
+static void bases(void)
+{
+    pid_t pid = traced_child(gs_user);
+    go(pid, PTRACE_CONT, 0);
+    struct user_regs_struct r = regs_of(pid);
+    YES("gs base", r.gs_base == (unsigned long)area);
+    r.gs_base += 3;
+    FACT("set gs base", syscall(SYS_ptrace, PTRACE_SETREGS, pid, 0, &r));
+    unsigned long word = 0;
+    FACT("arch_prctl", syscall(SYS_ptrace, 30, pid, &word, 0x1004));
+    YES("it is there", word == (unsigned long)area + 3);
+    FACT("arch_prctl fs", syscall(SYS_ptrace, 30, pid, &word, 0x1003));
+    YES("it is there", word == r.fs_base);
+    FACT("arch_prctl set too high", syscall(SYS_ptrace, 30, pid, 1ul << 62, 0x1002));
+    FACT("arch_prctl unknown", syscall(SYS_ptrace, 30, pid, 0, 0x9999));
+    say("end: %s", status_text(go(pid, PTRACE_CONT, 0)));
+}
+
 static int word = 17;
 static const int constant = 18;
 
@@ -293,6 +325,7 @@ int main(void)
     floating();
     steps();
     call_infos();
+    bases();
     memory_file();
     remove_work_dir();
     return 0;

@@ -44,15 +44,33 @@ static int stop_of(const char *label, pid_t pid)
     return st;
 }
 
+/* State and TracerPid as /proc has them. */
+static void say_status(const char *label, pid_t pid)
+{
+    char path[64], text[4096] = "";
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    int fd = (int)NEED(open(path, O_RDONLY));
+    NEED(read(fd, text, sizeof(text) - 1));
+    close(fd);
+    const char *state = strstr(text, "State:"), *tracer = strstr(text, "TracerPid:");
+    int id = tracer ? atoi(tracer + 10) : -1;
+    say("%s: state %c, traced by %s", label, state ? state[7] : '?',
+        id == getpid() ? "us"
+        : id == 0      ? "nobody"
+                       : "somebody");
+}
+
 static void interrupts(void)
 {
     int st;
     pid_t pid = spinner();
     FACT("seize", ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD));
     VALUE("no stop", waitpid(pid, &st, WNOHANG));
+    say_status("computing", pid);
     FACT("running", ptrace(PTRACE_CONT, pid, 0, 0));
     FACT("interrupt", ptrace(PTRACE_INTERRUPT, pid, 0, 0));
     stop_of("computing", pid);
+    say_status("stopped", pid);
     FACT("listen", ptrace(PTRACE_LISTEN, pid, 0, 0));
     FACT("listening", ptrace(PTRACE_CONT, pid, 0, 0));
     VALUE("nothing", waitpid(pid, &st, WNOHANG));
@@ -121,6 +139,7 @@ static void attach_stopped(void)
     say("stopped: %s", status_text(st));
     NEED(ptrace(PTRACE_SEIZE, pid, 0, 0));
     stop_of("seized while stopped", pid);
+    say_status("seized while stopped", pid);
     NEED(ptrace(PTRACE_DETACH, pid, 0, 0));
     kill(pid, SIGKILL);
     say_end("end", pid);
