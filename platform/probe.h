@@ -34,7 +34,8 @@ struct probe_result {
 
 /* Tries everything, each in a child of its own. */
 void probe_host(struct probe_result ret_results[PROBE_COUNT]);
-/* The first mechanism that a run needs and that is missing, in one sentence; false: all are there. */
+/* The first mechanism that a run needs and that is missing, in one sentence; false: all are there.
+ */
 bool probe_missing(char *buf, size_t cap);
 /* One line a mechanism; 0 when everything that a run needs was found, else 1. */
 int probe_print(FILE *out);
