@@ -1,7 +1,7 @@
 /* tries: side doors between processes: kcmp with the victim, get_robust_list and futex words of
  * others, membarrier storms, rseq and set_tid_address games, sigqueue to foreign threads,
  * process_madvise */
-/* must fail because: kcmp compares the sentry's objects; membarrier reaches only the caller's threads */
+/* must fail because: kcmp sees the objects of the sentry; membarrier reaches own threads only */
 /* an escape would: learn an address or an order of objects of another process, or stop the host's
  * processors */
 /* source: ATTACKS.md P2, P8 */
