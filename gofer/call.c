@@ -1,7 +1,8 @@
 /*
  * How the sentry asks a server. One request is one packet and is followed by exactly one reply
- * packet: send, receive, check, decode. There is one request under way at a time, so no queue is
- * needed; the tag only proves that both sides still agree on where they are.
+ * packet: send, receive, check, decode. There is mostly one request under way; where there are a
+ * few, they are answered in turn, so no queue is needed. The tag only proves that both sides still
+ * agree on where they are.
  *
  * The reply is checked before a byte of it is used: size, type, tag, status, number of descriptors,
  * then (by the callers) every count, length, name and attribute in it, and that nothing is left
@@ -68,30 +69,33 @@ struct gofer_out gofer_request(struct gofer_link *l, uint16_t type)
     return out;
 }
 
-/*
- * Sends the request and waits for its reply. 0: *r holds it, and the caller ends with call_end.
- * Else the errno that the server gave, or -EIO with the connection closed.
- */
-int gofer_call(struct gofer_link *l, const struct gofer_out *out, struct gofer_reply *r)
+int gofer_send(struct gofer_link *l, const struct gofer_out *out, struct gofer_header *ret_sent)
 {
-    *r = (struct gofer_reply){0};
+    struct gofer_reply none = {0};
     if (l->port.sock < 0)
         return -EIO;
     if (out->full)
         return -EINVAL;
-    struct gofer_header sent;
-    memcpy(&sent, l->request, sizeof(sent));
-    sent.size = (uint32_t)out->size;
-    memcpy(l->request, &sent, sizeof(sent));
-    /* There is always room for one request: whoever waits for room would wait for ever. */
+    memcpy(ret_sent, l->request, sizeof(*ret_sent));
+    ret_sent->size = (uint32_t)out->size;
+    memcpy(l->request, ret_sent, sizeof(*ret_sent));
+    /* There is always room for a few requests: whoever waits for room would wait for ever. */
     if (fd_send(l->port.sock, l->request, out->size, NULL, 0, MSG_DONTWAIT) != (int64_t)out->size)
-        return gofer_break(l, r);
+        return gofer_break(l, &none);
+    return 0;
+}
+
+int gofer_receive(struct gofer_link *l, const struct gofer_header *sent, struct gofer_reply *r)
+{
+    *r = (struct gofer_reply){0};
+    if (l->port.sock < 0)
+        return -EIO;
     int64_t n = gofer_recv(&l->port, l->reply, GOFER_MSG_MAX, r->fds, GOFER_REPLY_FDS, &r->nfds);
     struct gofer_header h;
     if (n < (int64_t)sizeof(h))
         return gofer_break(l, r);
     memcpy(&h, l->reply, sizeof(h));
-    if (h.size != (uint64_t)n || h.type != sent.type || h.tag != sent.tag || h.zero != 0)
+    if (h.size != (uint64_t)n || h.type != sent->type || h.tag != sent->tag || h.zero != 0)
         return gofer_break(l, r);
     gofer_in_init(&r->in, l->reply + sizeof(h), (size_t)n - sizeof(h));
     if (h.status == 0)
@@ -99,6 +103,14 @@ int gofer_call(struct gofer_link *l, const struct gofer_out *out, struct gofer_r
     if (r->in.left != 0 || r->nfds != 0)
         return gofer_break(l, r);
     return gofer_errno(h.status);
+}
+
+int gofer_call(struct gofer_link *l, const struct gofer_out *out, struct gofer_reply *r)
+{
+    struct gofer_header sent;
+    *r = (struct gofer_reply){0};
+    int rc = gofer_send(l, out, &sent);
+    return rc < 0 ? rc : gofer_receive(l, &sent, r);
 }
 
 /* Checks that the reply was decoded to its last byte and brought nfds descriptors. */

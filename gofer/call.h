@@ -32,6 +32,14 @@ void gofer_link_done(struct gofer_link *l);
 /* A request to be filled in. */
 struct gofer_out gofer_request(struct gofer_link *l, uint16_t type);
 /*
+ * A call in two halves, so that several requests can be under way: their replies come in the same
+ * order. -EINVAL: nothing was sent; -EIO: the connection is closed. ret_sent is for the other half.
+ */
+MUST_CHECK int gofer_send(struct gofer_link *l, const struct gofer_out *out,
+                          struct gofer_header *ret_sent);
+MUST_CHECK int gofer_receive(struct gofer_link *l, const struct gofer_header *sent,
+                             struct gofer_reply *r);
+/*
  * Sends the request and waits for its reply. 0: *r holds it, and the caller ends with
  * gofer_call_end. Else the errno that the server gave, or -EIO with the connection closed.
  */

@@ -131,7 +131,7 @@ static bool walk_fd(struct gofer_walk *w, const struct gofer_reply *r,
            gofer_fd_valid(r->fds[0], O_RDONLY);
 }
 
-int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
+static int walk_send(struct gofer_client *c, struct gofer_walk *w, struct gofer_header *ret_sent)
 {
     struct gofer_out out;
     w->done = 0;
@@ -140,10 +140,14 @@ int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
     w->link = NULL;
     w->link_len = 0;
     int rc = walk_request(c, w, &out);
-    if (rc < 0)
-        return rc;
+    return rc < 0 ? rc : gofer_send(&c->link, &out, ret_sent);
+}
+
+static int walk_receive(struct gofer_client *c, struct gofer_walk *w,
+                        const struct gofer_header *sent)
+{
     struct gofer_reply r;
-    rc = gofer_call(&c->link, &out, &r);
+    int rc = gofer_receive(&c->link, sent, &r);
     if (rc < 0)
         return rc;
     struct gofer_walk_rep rep;
@@ -158,6 +162,31 @@ int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
     w->error = rep.error ? gofer_errno(rep.error) : 0;
     w->fd = rep.fds ? r.fds[0] : -1;
     return 0;
+}
+
+int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
+{
+    struct gofer_header sent;
+    int rc = walk_send(c, w, &sent);
+    return rc < 0 ? rc : walk_receive(c, w, &sent);
+}
+
+int gofer_walks(struct gofer_client *c, struct gofer_walk *w, size_t n)
+{
+    struct gofer_header sent[GOFER_WALKS_MAX];
+    bool asked[GOFER_WALKS_MAX] = {false};
+    for (size_t i = 0; i < n && i < ARRAY_LEN(sent); i++) {
+        w[i].error = walk_send(c, &w[i], &sent[i]);
+        asked[i] = w[i].error == 0;
+    }
+    for (size_t i = 0; i < n && i < ARRAY_LEN(sent); i++) {
+        int rc = asked[i] ? walk_receive(c, &w[i], &sent[i]) : 0;
+        if (rc < 0)
+            w[i].error = rc;
+        if (i + 1 < n)
+            w[i].link = NULL;
+    }
+    return gofer_client_dead(c) ? -EIO : 0;
 }
 
 int gofer_lookup(struct gofer_client *c, uint32_t node, const char *name, size_t len,

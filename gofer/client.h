@@ -66,6 +66,15 @@ struct gofer_walk {
 };
 /* Returns 0 when the server answered, also if w->error is set. */
 MUST_CHECK int gofer_walk(struct gofer_client *c, struct gofer_walk *w);
+/*
+ * Several walks, at most GOFER_WALKS_MAX, asked for at once: the server need not be woken for each.
+ * Returns 0 or -EIO; a walk that could not be asked for or was refused has its error and no step.
+ * Targets of symlinks are not kept but for the last walk's.
+ */
+enum {
+    GOFER_WALKS_MAX = 8
+};
+MUST_CHECK int gofer_walks(struct gofer_client *c, struct gofer_walk *w, size_t n);
 
 MUST_CHECK int gofer_getattr(struct gofer_client *c, uint32_t node, struct gofer_attr *ret_attr);
 

@@ -47,6 +47,37 @@ static int mount_tmpfs(const char *at, uint64_t size, uint32_t mode, uint32_t fl
     return mount_at(at, sb, flags, "tmpfs", err);
 }
 
+struct system_mount {
+    const char *at, *source;
+    uint32_t flags;
+    int (*make)(struct super **ret_sb);
+};
+
+static const struct system_mount system_mounts[] = {
+    {"/proc", "proc", MOUNT_NOSUID | MOUNT_NODEV | MOUNT_NOEXEC, procfs_mount_new},
+    {"/sys", "sysfs", MOUNT_NOSUID | MOUNT_NODEV | MOUNT_NOEXEC | MOUNT_RDONLY, sysfs_mount_new},
+    {"/dev", "dev", MOUNT_NOSUID | MOUNT_NOEXEC, devfs_mount_new},
+    {"/dev/pts", "devpts", MOUNT_NOSUID | MOUNT_NOEXEC, devpts_mount_new},
+};
+
+/* What is looked up next: the mount points, then the program. */
+static void preload(const struct boot *b, struct super *image)
+{
+    const char *paths[GOFER_WALKS_MAX];
+    size_t n = 0, max = ARRAY_LEN(paths) - 1;
+    if (b->mounts_given) {
+        for (size_t i = 0; i < b->nmounts && n < max; i++)
+            paths[n++] = b->mounts[i].guest;
+    } else {
+        for (size_t i = 0; i < ARRAY_LEN(system_mounts) && n < max - 1; i++)
+            paths[n++] = system_mounts[i].at;
+        paths[n++] = "/tmp";
+    }
+    if (b->argv != NULL && b->argv[0] != NULL && b->argv[0][0] == '/')
+        paths[n++] = b->argv[0];
+    goferfs_preload(image, paths, n);
+}
+
 /* The image, with a memory of what is written to it; or the directory itself, where files of an
  * ordinary user are root's, as those of an image are. */
 static int root_super(const struct boot *b, const struct servers *srv, struct super **ret_sb)
@@ -56,6 +87,8 @@ static int root_super(const struct boot *b, const struct servers *srv, struct su
     if (boot_root_through(b))
         return hostfs_mount_new(srv->volumes, 0, 0, 0, ret_sb);
     int r = goferfs_mount_new(srv->image, 0, &image);
+    if (r == 0)
+        preload(b, image);
     if (r < 0 || !b->writable) {
         *ret_sb = r < 0 ? NULL : image;
         return r;
@@ -78,19 +111,6 @@ static int mount_root(const struct boot *b, const struct servers *srv, struct er
     kernel.root_mount = m;
     return 0;
 }
-
-struct system_mount {
-    const char *at, *source;
-    uint32_t flags;
-    int (*make)(struct super **ret_sb);
-};
-
-static const struct system_mount system_mounts[] = {
-    {"/proc", "proc", MOUNT_NOSUID | MOUNT_NODEV | MOUNT_NOEXEC, procfs_mount_new},
-    {"/sys", "sysfs", MOUNT_NOSUID | MOUNT_NODEV | MOUNT_NOEXEC | MOUNT_RDONLY, sysfs_mount_new},
-    {"/dev", "dev", MOUNT_NOSUID | MOUNT_NOEXEC, devfs_mount_new},
-    {"/dev/pts", "devpts", MOUNT_NOSUID | MOUNT_NOEXEC, devpts_mount_new},
-};
 
 static int mount_system(struct error *err)
 {

@@ -421,6 +421,9 @@ int hostfs_mount_new(struct volume_client *c, uint32_t root, uint32_t uid, uint3
                      struct super **ret_sb) MUST_CHECK;
 void hostfs_done(void); /* end of the sandbox, tests */
 int goferfs_mount_new(struct gofer_client *c, uint32_t root_node, struct super **ret_sb) MUST_CHECK;
+/* Asks at once for absolute paths that will be looked up soon, the last one to be opened. Those
+ * that begin with the same name as an earlier one, and what is too much, are left out. */
+void goferfs_preload(struct super *sb, const char *const *paths, size_t n);
 int overlay_mount_new(struct super *lower, struct super *upper_tmpfs, struct super **ret_sb)
     MUST_CHECK;
 /* The same over one directory of a mount. */

@@ -2,7 +2,7 @@
  * Looking ahead. The walker says what it is going to look up: the names of a path that are not
  * cached are asked for in one request, and the lookups, which come one by one after the checks of
  * rights, find the answers here. The image does not change, so an answer stays true; each is used
- * once.
+ * once. The start of a sandbox says so of several paths at once.
  */
 #include <string.h>
 
@@ -80,23 +80,25 @@ static uint16_t split(const char *path, struct gofer_walk *w)
     return w->n;
 }
 
-static void store(struct goferfs *fs, const struct gofer_walk *w)
+/* Adds the answers. Only one walk's descriptor and target are kept. */
+static void store(struct goferfs *fs, const struct gofer_walk *w, bool last)
 {
     struct goferfs_ahead *a = &fs->ahead;
-    uint32_t dir = w->node;
+    uint32_t dir = w->node, n = (uint32_t)w->done + (w->error == -ENOENT ? 1 : 0);
 
-    a->fd = w->fd;
-    a->link_len = w->link ? MIN(w->link_len, sizeof(a->link) - 1) : 0;
-    if (w->link)
-        memcpy(a->link, w->link, a->link_len);
-    a->link[a->link_len] = 0;
-    a->n = (uint32_t)w->done + (w->error == -ENOENT ? 1 : 0);
-    for (uint32_t i = 0; i < a->n; i++) {
-        struct goferfs_answer *e = &a->e[i];
+    if (last) {
+        a->fd = w->fd;
+        a->link_len = w->link ? MIN(w->link_len, sizeof(a->link) - 1) : 0;
+        if (w->link)
+            memcpy(a->link, w->link, a->link_len);
+        a->link[a->link_len] = 0;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct goferfs_answer *e = &a->e[a->n++];
 
         e->used = false;
         e->absent = i == w->done;
-        e->last = i + 1 == w->done;
+        e->last = last && i + 1 == w->done;
         e->dir = dir;
         e->len = w->lens[i];
         memcpy(e->name, w->names[i], e->len);
@@ -123,7 +125,44 @@ void goferfs_lookup_ahead(struct inode *dir, const char *path)
     goferfs_fd_make_room();
     /* What goes wrong here is seen by the lookup itself. */
     if (gofer_walk(fs->client, &w) == 0)
-        store(fs, &w);
+        store(fs, &w, true);
+}
+
+/* Whether one of the n walks begins with the same name as w[n]. */
+static bool begins_alike(const struct gofer_walk *w, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (w[i].lens[0] == w[n].lens[0] && memcmp(w[i].names[0], w[n].names[0], w[n].lens[0]) == 0)
+            return true;
+    }
+    return false;
+}
+
+void goferfs_preload(struct super *sb, const char *const *paths, size_t n)
+{
+    static struct gofer_walk w[GOFER_WALKS_MAX];
+    struct goferfs *fs = sb->priv;
+    size_t walks = 0, names = 0;
+
+    for (size_t i = 0; i < n && walks < ARRAY_LEN(w); i++) {
+        uint16_t more = split(paths[i], &w[walks]);
+
+        if (more == 0 || names + more + 1 > ARRAY_LEN(fs->ahead.e) || begins_alike(w, walks))
+            continue;
+        w[walks].node = gofer_inode_of(sb->root->inode)->node;
+        w[walks].flags = 0;
+        names += more;
+        walks++;
+    }
+    if (walks == 0)
+        return;
+    goferfs_ahead_drop(fs);
+    w[walks - 1].flags = GOFER_WALK_OPEN;
+    goferfs_fd_make_room();
+    if (gofer_walks(fs->client, w, walks) < 0)
+        return;
+    for (size_t i = 0; i < walks; i++)
+        store(fs, &w[i], i + 1 == walks);
 }
 
 bool goferfs_ahead_take(struct gofer_inode *dir, const struct dentry *d,

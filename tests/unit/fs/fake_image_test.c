@@ -164,6 +164,21 @@ int gofer_walk(struct gofer_client *c, struct gofer_walk *w)
     return 0;
 }
 
+/* One round trip. */
+int gofer_walks(struct gofer_client *c, struct gofer_walk *w, size_t n)
+{
+    uint32_t before = c->requests;
+
+    for (size_t i = 0; i < n; i++) {
+        int r = gofer_walk(c, &w[i]);
+
+        if (r < 0)
+            w[i].error = r;
+    }
+    c->requests = before + 1;
+    return 0;
+}
+
 int gofer_open(struct gofer_client *c, uint32_t node, int *ret_fd)
 {
     c->requests++;

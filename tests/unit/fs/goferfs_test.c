@@ -19,6 +19,7 @@ static const struct fake_file files[] = {
     {"/bin/a", LX_S_IFREG | 0644, "aaaa", 0, 0},
     {"/bin/b", LX_S_IFREG | 0644, "bbbb", 0, 0},
     {"/bin/c", LX_S_IFREG | 0644, "", 0, 0},
+    {"/etc", LX_S_IFDIR | 0755, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };
 
@@ -128,6 +129,45 @@ TEST(path_ends_at_a_link)
     ck_assert_int_eq(link->inode->ops->readlink(link->inode, buf, sizeof(buf)), 2);
     ck_assert_uint_eq(fake_image_requests(c), before + 1);
     dentry_put(link);
+    dentry_put(bin);
+    unmount(sb, c);
+}
+
+TEST(start_is_one_request)
+{
+    static const char *const paths[] = {"/etc", "/none", "/etc/passwd", "/bin/sh"};
+    struct gofer_client *c;
+    struct super *sb = mount_image(&c);
+    uint32_t before = fake_image_requests(c);
+    char buf[8];
+
+    goferfs_preload(sb, paths, 4);
+    ck_assert_uint_eq(fake_image_requests(c), before + 1);
+    struct dentry *etc = look(sb->root, "etc"), *none = look(sb->root, "none");
+    struct dentry *bin = look(sb->root, "bin"), *sh = look(bin, "sh");
+    ck_assert_ptr_nonnull(etc->inode);
+    ck_assert_ptr_null(none->inode);
+    ck_assert_int_eq(read_at(sh, 0, buf, sizeof(buf)), 5);
+    ck_assert_uint_eq(fake_image_requests(c), before + 1);
+    dentry_put(sh);
+    dentry_put(bin);
+    dentry_put(none);
+    dentry_put(etc);
+    goferfs_preload(sb, paths, 4); /* and nobody looks */
+    unmount(sb, c);
+}
+
+TEST(start_with_more_than_fits)
+{
+    static const char *const paths[] = {
+        "/1/2/3/4/5/6/7", "/2/2/3/4/5/6/7", "/3/2/3/4/5/6/7", "", "/", "..", "/bin"};
+    struct gofer_client *c;
+    struct super *sb = mount_image(&c);
+
+    goferfs_preload(sb, paths, 0);
+    goferfs_preload(sb, paths, ARRAY_LEN(paths));
+    struct dentry *bin = look(sb->root, "bin");
+    ck_assert_ptr_nonnull(bin->inode);
     dentry_put(bin);
     unmount(sb, c);
 }
@@ -288,6 +328,8 @@ TEST_SUITE(goferfs)
     TEST_ADD(hard_links_are_one_inode);
     TEST_ADD(path_is_one_request);
     TEST_ADD(path_ends_at_a_link);
+    TEST_ADD(start_is_one_request);
+    TEST_ADD(start_with_more_than_fits);
     TEST_ADD(unused_answers_are_given_back);
     TEST_ADD(many_misses_load_the_listing);
     TEST_ADD(reads_come_from_the_descriptor);

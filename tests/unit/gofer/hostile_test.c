@@ -234,6 +234,25 @@ static void expect_dead_walk(const void *body, size_t n, int fd)
     lie_stop(&l, true);
 }
 
+/* The reply to a later request in the place of the first. */
+TEST(walks_out_of_order)
+{
+    struct lie l;
+    uint8_t body[sizeof(struct gofer_walk_rep)] = {0};
+    struct gofer_walk_rep rep = {.error = ENOENT};
+    static struct gofer_walk w[2];
+    memcpy(body, &rep, sizeof(rep));
+    struct packet p = packet(GOFER_WALK, body, sizeof(body));
+    p.h.tag = 3;
+    for (int i = 0; i < 2; i++)
+        w[i] = (struct gofer_walk){.n = 1, .names = {"x"}, .lens = {1}};
+    lie_start(&l, p, p.h.size, -1);
+    ck_assert_int_eq(gofer_walks(l.c, w, 2), -EIO);
+    ck_assert(w[0].done == 0 && w[1].done == 0 && w[0].error == -EIO && w[1].error == -EIO);
+    lie_stop(&l, true);
+}
+END_TEST
+
 TEST(lying_walks)
 {
     uint8_t body[512] = {0};
@@ -396,6 +415,7 @@ TEST_SUITE(gofer_hostile)
     TEST_ADD(wrong_greeting);
     TEST_ADD(flood_without_reading);
     TEST_ADD(random_packets);
+    TEST_ADD(walks_out_of_order);
     TEST_ADD(lying_walks);
     TEST_ADD(lying_listings);
     TEST_ADD(lying_headers);

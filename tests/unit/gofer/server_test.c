@@ -113,6 +113,36 @@ TEST(walk)
 }
 END_TEST
 
+TEST(walks_at_once)
+{
+    static const char *const leaf[] = {"deep", "a", "b", "c", "leaf"};
+    static const char *const gone[] = {"nope"};
+    static const char *const link[] = {"abs"};
+    static const char *const bad[] = {".."};
+    struct served s;
+    static struct gofer_walk w[GOFER_WALKS_MAX];
+    served_start(&s);
+    for (uint16_t last = 1; last <= 2; last++) {
+        walk_to(&w[0], gone, 1, 0);
+        walk_to(&w[1], link, 1, 0);
+        walk_to(&w[2], bad, 1, 0);
+        walk_to(&w[3], leaf, 5, GOFER_WALK_OPEN);
+        if (last == 2)
+            walk_to(&w[3], link, 1, GOFER_WALK_OPEN);
+        ck_assert_int_eq(gofer_walks(s.client, w, 4), 0);
+        ck_assert(w[0].done == 0 && w[0].error == -ENOENT);
+        ck_assert(w[1].done == 1 && w[1].error == 0 && w[1].link == NULL);
+        ck_assert(w[2].done == 0 && w[2].error == -EINVAL);
+        if (last == 1)
+            ck_assert(w[3].done == 5 && w[3].fd >= 0);
+        else
+            ck_assert_str_eq(w[3].link, "/etc");
+        fd_close(w[3].fd);
+    }
+    served_stop(&s);
+}
+END_TEST
+
 TEST(open_regular_files_only)
 {
     struct served s;
@@ -352,6 +382,7 @@ TEST_SUITE(gofer_server)
     TEST_ADD(attributes_are_the_hosts);
     TEST_ADD(names_that_are_refused);
     TEST_ADD(walk);
+    TEST_ADD(walks_at_once);
     TEST_ADD(open_regular_files_only);
     TEST_ADD(files_that_change);
     TEST_ADD(symlinks);
