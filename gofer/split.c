@@ -164,12 +164,11 @@ static bool join_namespaces(struct confinement *c, const struct confine_join *jo
 {
     int trees[GOFER_ROOTS_MAX];
     uint32_t n = 0;
-    if (!sentry_settled(join->settled))
-        return false;
     while (n < join->nroots && (trees[n] = confine_detach(join->roots[n])) >= 0)
         n++;
     bool detached = n > 0 && n == join->nroots;
-    bool joined = setns(join->pidfd, EMPTY_NAMESPACES | (detached ? CLONE_NEWNS : 0)) == 0;
+    bool joined = sentry_settled(join->settled) &&
+                  setns(join->pidfd, EMPTY_NAMESPACES | (detached ? CLONE_NEWNS : 0)) == 0;
     c->detached = joined && detached;
     for (uint32_t i = 0; i < n; i++) {
         if (c->detached && dup3(trees[i], join->roots[i], O_CLOEXEC) < 0)

@@ -4,7 +4,7 @@
  * zygote. It maps its one uid and gid, sets the clocks of the time namespace (for its children),
  * has an empty read-only root (the sentry's, or one that it makes), drops every capability and
  * executes the embedded ELF file (platform/stub/guest/zygote.c) from a memfd. That tells its memory
- * map over a socket, sets the filter, and parks; its listener is fetched with pidfd_getfd.
+ * map over a pipe, sets the filter, and parks; its listener is fetched with pidfd_getfd.
  *
  *      sentry --clone(NEW*)--> zygote
  *        |  <-- memory map, or an error --'
@@ -29,7 +29,6 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -61,7 +60,7 @@ struct spawn {
     const struct plat_config *cfg;
     uint32_t slots;
     int image;   /* memfd */
-    int sock[2]; /* sentry, zygote */
+    int pipe[2]; /* sentry, zygote */
     uid_t uid;
     gid_t gid;
 };
@@ -73,7 +72,7 @@ static NORETURN void init_fail(const struct spawn *s, const char *what)
     char text[128];
     int n = snprintf(text, sizeof(text), "!%s %d", what, errno);
 
-    (void)!write(s->sock[1], text, (size_t)n);
+    (void)!write(s->pipe[1], text, (size_t)n);
     _exit(1);
 }
 
@@ -164,14 +163,14 @@ static void init_privileges(const struct spawn *s)
         init_fail(s, "RLIMIT_CORE");
 }
 
-/* Becomes the embedded program, with the socket as descriptor 0 and /proc as 1 and no other. */
+/* Becomes the embedded program, with the pipe as descriptor 0 and /proc as 1 and no other. */
 static NORETURN void init_exec(const struct spawn *s, int procfd)
 {
     char count[16], arg0[] = "z";
     char *argv[] = {arg0, count, NULL}, *envp[] = {NULL};
 
     (void)snprintf(count, sizeof(count), "%u", s->slots);
-    if (dup2(s->sock[1], 0) < 0 || dup2(procfd, 1) < 0 ||
+    if (dup2(s->pipe[1], 0) < 0 || dup2(procfd, 1) < 0 ||
         syscall(SYS_close_range, 2u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
         init_fail(s, "descriptors");
     syscall(SYS_execveat, s->image, "", argv, envp, AT_EMPTY_PATH);
@@ -220,15 +219,15 @@ static int move_high(int *fd)
 static int spawn_prepare(struct spawn *s, struct error *err)
 {
     size_t size = (size_t)(zygote_image_end - zygote_image);
-    int *fds[] = {&s->image, &s->sock[0], &s->sock[1]};
+    int *fds[] = {&s->image, &s->pipe[0], &s->pipe[1]};
 
     s->image = memfd_create("guest", MFD_CLOEXEC | MFD_EXEC);
     if (s->image < 0 && errno == EINVAL)
         s->image = memfd_create("guest", MFD_CLOEXEC);
     if (s->image < 0 || fd_write_full(s->image, zygote_image, size))
         return error_errno(err, errno, "memfd for the zygote");
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->sock) < 0)
-        return error_errno(err, errno, "socket pair for the zygote");
+    if (pipe2(s->pipe, O_CLOEXEC) < 0)
+        return error_errno(err, errno, "pipe for the zygote");
     for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
         int ret = move_high(fds[i]);
 
@@ -276,13 +275,13 @@ static int boot_error(char *text, struct error *err)
 /* One message from the zygote. */
 static int boot_message(const struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
-    struct pollfd pfd = {.fd = s->sock[0], .events = POLLIN};
+    struct pollfd pfd = {.fd = s->pipe[0], .events = POLLIN};
     char text[sizeof(boot->maps)];
     ssize_t n;
 
     if (poll(&pfd, 1, PATIENCE_MS) <= 0)
         return error_set(err, ETIMEDOUT, "guest set-up: no answer from the zygote");
-    n = recv(s->sock[0], text, sizeof(text) - 1, 0);
+    n = read(s->pipe[0], text, sizeof(text) - 1);
     if (n <= 0)
         return error_errno(err, n < 0 ? errno : EIO, "guest set-up: the zygote has ended");
     text[n] = 0;
@@ -292,12 +291,12 @@ static int boot_message(const struct spawn *s, struct zygote_boot *boot, struct 
     return 0;
 }
 
-static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, struct error *err)
+static int listener_wait(const struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
     const struct timespec pause = {.tv_nsec = 10000};
 
     for (int tries = 0; tries < 100000; tries++) {
-        struct pollfd pfd = {.fd = s->sock[0], .events = POLLIN};
+        struct pollfd pfd = {.fd = s->pipe[0], .events = POLLIN};
 
         boot->listener = (int)syscall(SYS_pidfd_getfd, boot->init_pidfd, ZYGOTE_LISTENER, 0);
         if (boot->listener >= 0)
@@ -311,13 +310,22 @@ static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, struc
     return error_set(err, ETIMEDOUT, "guest set-up: no listener from the zygote");
 }
 
+/* The zygote makes it within some 50 us, and the kernel would add as much to each sleep. */
+static int listener_fetch(const struct spawn *s, struct zygote_boot *boot, struct error *err)
+{
+    (void)prctl(PR_SET_TIMERSLACK, 1);
+    int ret = listener_wait(s, boot, err);
+    (void)prctl(PR_SET_TIMERSLACK, 0); /* as it was */
+    return ret;
+}
+
 static int spawn_run(struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
     int ret = init_clone(s, boot, err);
 
     if (ret)
         return ret;
-    close(take_fd(s->sock[1]));
+    close(take_fd(s->pipe[1]));
     ret = boot_message(s, boot, err);
     if (!ret)
         ret = listener_fetch(s, boot, err);
@@ -332,7 +340,7 @@ int zygote_spawn(const struct plat_config *cfg, uint32_t slots, struct zygote_bo
     struct spawn s = {.cfg = cfg,
                       .slots = slots,
                       .image = -1,
-                      .sock = {-1, -1},
+                      .pipe = {-1, -1},
                       .uid = geteuid(),
                       .gid = getegid()};
     struct zygote_boot *boot = ret_boot;
@@ -345,8 +353,8 @@ int zygote_spawn(const struct plat_config *cfg, uint32_t slots, struct zygote_bo
     if (!ret)
         ret = spawn_run(&s, boot, err);
     fd_close(s.image);
-    fd_close(s.sock[0]);
-    fd_close(s.sock[1]);
+    fd_close(s.pipe[0]);
+    fd_close(s.pipe[1]);
     if (ret && boot->init_pid > 0) {
         kill(boot->init_pid, SIGKILL);
         waitpid(boot->init_pid, NULL, 0);

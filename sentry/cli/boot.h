@@ -151,8 +151,8 @@ struct boot {
     bool
         oci;       /* signals reach the first process as a container's: what it does not handle is
                       ignored, but SIGKILL and SIGSTOP from outside. Too many tasks: EAGAIN, no verdict */
-    int listen_fd; /* bound and listening control socket (control_listen), the sentry's; -1: none,
-                      or it comes with BOOT_LISTEN */
+    int listen_fd;     /* control socket, the sentry's: bound and listening; -1: none */
+    bool listen_later; /* it is bound while the sandbox starts, and BOOT_LISTEN says so */
     /* Descriptors of the caller that the first process gets as 3, 4 ...; owned. */
     int preserved[BOOT_MAX_PRESERVED];
     size_t npreserved;
@@ -228,7 +228,7 @@ struct boot_shared {
 };
 
 /* What the monitor says to the sentry on that socket, besides a terminal's new size: that the run
- * has to end, and with a descriptor boot.listen_fd. */
+ * has to end, and that boot.listen_fd listens now. */
 #define BOOT_END    "end"
 #define BOOT_LISTEN "l"
 

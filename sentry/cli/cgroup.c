@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,13 +26,17 @@
 #include <sys/syscall.h>
 
 #include "lib/error.h"
+#include "lib/fdio.h"
 #include "lib/parse.h"
 #include "sentry/cli/janitor.h"
 
 enum {
     PERIOD_US = 100000,
     REMOVE_TRIES = 6000, /* half a minute: where many others compute, the killed take their time */
+    REMOVE_PAUSE_NS = 5000000,
     KILL_TRIES = 1000,
+    KILL_PAUSE_MS = 2,
+    KILLED_MAX = 64, /* whose end is waited for at once */
     FREEZE_AFTER = 5,
     PATH_CAP = 512
 };
@@ -128,9 +133,10 @@ static bool own_path(const struct cgroup_want *w, const char *controller, char *
 /* A killed process leaves its group a moment after it was reaped. */
 static void remove_dir(const char *dir)
 {
+    struct timespec pause = {0, 50000};
     for (int i = 0; i < REMOVE_TRIES && rmdir(dir) < 0 && errno == EBUSY; i++) {
-        struct timespec ts = {0, 5000000};
-        (void)nanosleep(&ts, NULL);
+        (void)nanosleep(&pause, NULL);
+        pause.tv_nsec = MIN(2 * pause.tv_nsec, REMOVE_PAUSE_NS);
     }
 }
 
@@ -323,11 +329,17 @@ static void v1_make_cpu(struct cgroup *cg, const struct cgroup_want *w)
 
 /* -- the end of every process ------------------------------------------------------------------ */
 
+struct killed {
+    struct pollfd p[KILLED_MAX];
+    nfds_t n;
+};
+
 /* Signals every process listed in dir; the number of them. move: into that group first. */
-static int kill_listed(const char *dir, const char *move)
+static int kill_listed(const char *dir, const char *move, struct killed *ret)
 {
     char text[8192];
     int n = 0;
+    ret->n = 0;
     if (!read_file(dir, "cgroup.procs", text, sizeof(text)))
         return 0;
     char *save = NULL;
@@ -335,12 +347,34 @@ static int kill_listed(const char *dir, const char *move)
         long pid = strtol(w, NULL, 10);
         if (pid <= 1 || pid == getpid())
             continue;
+        int fd = ret->n < KILLED_MAX ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
+        if (fd >= 0)
+            ret->p[ret->n++] = (struct pollfd){.fd = fd, .events = POLLIN};
         if (move != NULL)
             (void)write_file(move, "cgroup.procs", w);
         (void)kill((pid_t)pid, SIGKILL);
         n++;
     }
     return n;
+}
+
+/* Until they have ended, or for a moment. */
+static void await_killed(struct killed *k)
+{
+    nfds_t left = k->n;
+    if (left == 0)
+        (void)poll(NULL, 0, KILL_PAUSE_MS);
+    while (left > 0 && poll(k->p, k->n, KILL_PAUSE_MS) > 0) {
+        for (nfds_t i = 0; i < k->n; i++) {
+            if (k->p[i].revents == 0)
+                continue;
+            (void)close(k->p[i].fd);
+            k->p[i] = (struct pollfd){.fd = -1};
+            left--;
+        }
+    }
+    for (nfds_t i = 0; i < k->n; i++)
+        fd_close(k->p[i].fd);
 }
 
 /*
@@ -350,18 +384,18 @@ static int kill_listed(const char *dir, const char *move)
  */
 static void v1_kill(const char *dir, const char *freezer)
 {
-    const struct timespec pause = {0, 2000000};
     char frozen[512] = "";
+    struct killed killed;
     for (int i = 0; i < KILL_TRIES; i++) {
         if (i == FREEZE_AFTER && freezer[0] != '\0' &&
             make_dir(NULL, freezer, frozen, sizeof(frozen)))
             (void)write_file(frozen, "freezer.state", "FROZEN");
-        int n = kill_listed(dir, frozen[0] != '\0' ? frozen : NULL);
+        int n = kill_listed(dir, frozen[0] != '\0' ? frozen : NULL, &killed);
         if (frozen[0] != '\0' && i > FREEZE_AFTER)
             (void)write_file(frozen, "freezer.state", "THAWED");
         if (n == 0)
             break;
-        (void)nanosleep(&pause, NULL);
+        await_killed(&killed);
     }
     if (frozen[0] != '\0') {
         (void)write_file(frozen, "freezer.state", "THAWED");

@@ -37,20 +37,34 @@ static void address(int dir_fd, struct sockaddr_un *ret)
     (void)snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/" CONTROL_SOCK, dir_fd);
 }
 
-int control_listen(int dir_fd, int *ret_fd, struct error *err)
+int control_socket(int *ret_fd, struct error *err)
 {
-    struct sockaddr_un a;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return error_errno(err, errno, "control socket");
-    address(dir_fd, &a);
-    if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, BACKLOG) < 0) {
-        int e = errno;
-        (void)close(fd);
-        return error_errno(err, e, "control socket");
-    }
     *ret_fd = fd;
     return 0;
+}
+
+int control_bind(int dir_fd, int fd, struct error *err)
+{
+    struct sockaddr_un a;
+    address(dir_fd, &a);
+    if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, BACKLOG) < 0)
+        return error_errno(err, errno, "control socket");
+    return 0;
+}
+
+int control_listen(int dir_fd, int *ret_fd, struct error *err)
+{
+    int r = control_socket(ret_fd, err);
+    if (r == 0)
+        r = control_bind(dir_fd, *ret_fd, err);
+    if (r < 0) {
+        fd_close(*ret_fd);
+        *ret_fd = -1;
+    }
+    return r;
 }
 
 int control_connect(int dir_fd, int *ret_sock, struct error *err)

@@ -134,7 +134,11 @@ void control_exec_parsed_done(struct control_exec_parsed *p);
 /* -- client ---------------------------------------------------------------------------------------
  */
 
-/* Binds and listens in the directory; for boot.listen_fd. Any path length is fine. */
+/* A socket for boot.listen_fd, and its binding in the directory, where it then listens. Any path
+ * length is fine. */
+int control_socket(int *ret_fd, struct error *err) MUST_CHECK;
+int control_bind(int dir_fd, int fd, struct error *err) MUST_CHECK;
+/* Both. */
 int control_listen(int dir_fd, int *ret_fd, struct error *err) MUST_CHECK;
 /* -ECONNREFUSED, -ENOENT: the sandbox has ended. */
 int control_connect(int dir_fd, int *ret_sock, struct error *err) MUST_CHECK;

@@ -120,7 +120,8 @@ int entry_begin(struct entry *e, struct boot *b, struct error *err)
         return r;
     }
     e->made = true;
-    r = control_listen(e->dir, &b->listen_fd, err);
+    r = b->listen_fd >= 0 ? control_bind(e->dir, b->listen_fd, err)
+                          : control_listen(e->dir, &b->listen_fd, err);
     if (r < 0) {
         entry_end(e);
         return r;

@@ -14,6 +14,7 @@
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cli.h"
+#include "sentry/cli/control.h"
 #include "sentry/cli/entry.h"
 #include "sentry/cli/monitor.h"
 #include "sentry/cli/options.h"
@@ -71,10 +72,8 @@ static void entry_late(struct run *r, int control)
         LOG_I(CH_CLI, "no entry in the state directory: %s", err.text);
         return;
     }
-    if (fd_send(control, BOOT_LISTEN, 1, &r->b->listen_fd, 1, MSG_NOSIGNAL) != 1)
+    if (send(control, BOOT_LISTEN, strlen(BOOT_LISTEN), MSG_NOSIGNAL) < 0)
         LOG_I(CH_CLI, "no control socket: the sentry has ended");
-    fd_close(r->b->listen_fd);
-    r->b->listen_fd = -1;
 }
 
 static int run_made(void *ctx, const struct sandbox *sb, struct error *err)
@@ -82,8 +81,11 @@ static int run_made(void *ctx, const struct sandbox *sb, struct error *err)
     struct run *r = ctx;
     (void)err;
     r->sentry = sb->sentry;
-    if (r->b->name == NULL)
+    if (r->b->listen_later) {
         entry_late(r, sb->control);
+        fd_close(r->b->listen_fd);
+        r->b->listen_fd = -1;
+    }
     return 0;
 }
 
@@ -112,6 +114,8 @@ static int run_boot(struct boot *b)
         (void)fprintf(stderr, "sentry: --name: %s\n", err.text);
         return EXIT_START;
     }
+    if (b->name == NULL)
+        b->listen_later = control_socket(&b->listen_fd, &err) == 0;
     monitor_run(b, &hooks, &res);
     entry_end(&r.entry);
     if (res.verdict != VERDICT_OK && res.verdict != VERDICT_EXIT && res.verdict != VERDICT_SIGNAL)

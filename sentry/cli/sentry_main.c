@@ -116,6 +116,7 @@ static void set_limits(const struct boot *b)
 
 static struct console console;
 static struct host_watch control_watch;
+static int later_listener = -1; /* bound while we start */
 
 static void prepare_outputs(const struct boot *b)
 {
@@ -130,20 +131,18 @@ static void prepare_outputs(const struct boot *b)
 static void control_ready(struct host_watch *w, uint32_t events)
 {
     struct terminal_size m;
-    size_t nfds = 0;
-    int fd = -1;
+    size_t nfds;
     (void)events;
-    int64_t n = fd_recv(w->fd, &m, sizeof(m), &fd, 1, &nfds, MSG_DONTWAIT);
+    int64_t n = fd_recv(w->fd, &m, sizeof(m), NULL, 0, &nfds, MSG_DONTWAIT);
     /* The monitor has gone, and there was no signal to say so. */
     if (n == 0)
         _exit(EXIT_START);
     if (n == (ssize_t)strlen(BOOT_END))
         kernel_end(VERDICT_WALL_LIMIT);
-    else if (n == (ssize_t)strlen(BOOT_LISTEN) && nfds == 1)
-        (void)!control_server_listen(take_fd(fd));
+    else if (n == (ssize_t)strlen(BOOT_LISTEN) && later_listener >= 0)
+        (void)!control_server_listen(take_fd(later_listener));
     else if (n == (ssize_t)sizeof(m) && console.master != NULL)
         tty_console_resize(console.master, m.rows, m.cols);
-    fd_close(fd);
     if (n > 0 || n == -EAGAIN)
         (void)host_watch_arm(w, LX_POLLIN);
 }
@@ -269,6 +268,10 @@ static void serve_control(const struct boot *b)
     struct error err;
     error_init(&err);
     control_server_begin(&config);
+    if (b->listen_later) {
+        later_listener = b->listen_fd;
+        return;
+    }
     int r = b->listen_fd >= 0 ? control_server_listen(b->listen_fd) : 0;
     if (r < 0) {
         (void)error_errno(&err, -r, "the control socket");

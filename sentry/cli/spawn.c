@@ -3,10 +3,10 @@
  *
  * The sentry is a fork of the monitor in a new user and pid namespace: it is pid 1 there, so its
  * death kills every guest. Its uid map has one entry: the caller's uid, or for root a uid of
- * its own that owns nothing on the host. It makes its other namespaces itself (the network one
- * takes long), while the monitor writes the map and makes the cgroup, whose files it is sent to
- * enter it. Root's servers share the sentry's namespaces when these are empty; an ordinary user may
- * not join them, so there a server makes its own.
+ * its own that owns nothing on the host. It makes its other namespaces itself (settle.c), while the
+ * monitor writes the map and makes the cgroup, whose files it is sent to enter it. Root's servers
+ * share the sentry's namespaces when these are empty; an ordinary user may not join them, so there
+ * a server makes its own.
  *
  * The gofer is a program of its own (sentry-gofer beside our own executable), started with the
  * image as descriptor 3 and its socket as 4.
@@ -43,6 +43,7 @@
 #include "lib/log.h"
 #include "sentry/cli/boot.h"
 #include "sentry/cli/cgroup.h"
+#include "sentry/cli/settle.h"
 
 enum {
     GOFER_FD_IMAGE = 3,
@@ -274,48 +275,6 @@ static int write_maps(pid_t pid, struct error *err)
     return r < 0 ? error_errno(err, -r, "mapping the user of the sandbox") : 0;
 }
 
-/* The monitor's word that the maps are written brings files of the groups to enter; how that went
- * goes back. */
-static int sentry_enter_groups(int go)
-{
-    struct cgroup_entry e = {0};
-    char byte;
-    if (fd_recv(go, &byte, 1, e.fds, CGROUP_ENTRIES, &e.n, 0) != 1)
-        return -EPIPE;
-    cgroup_enter(&e);
-    ssize_t size = (ssize_t)(MAX(e.n, 1ul) * sizeof(e.errors[0]));
-    int r = send(go, e.errors, (size_t)size, MSG_NOSIGNAL) == size ? 0 : -EPIPE;
-    cgroup_entry_done(&e);
-    return r;
-}
-
-/*
- * The namespaces, and nothing of the host in them; the cgroup namespace comes last, since its root
- * is the group that the monitor has chosen by then. *ret_proc is the host's /proc.
- */
-static int sentry_settle(int go, int settled, int *ret_proc, struct error *err)
-{
-    if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
-        return error_errno(err, errno, "new mount, net, ipc and uts namespaces");
-    if (sentry_enter_groups(go) < 0)
-        return error_set(err, EPIPE, "the monitor has gone");
-    (void)close(go);
-    if (unshare(CLONE_NEWCGROUP) < 0)
-        return error_errno(err, errno, "new cgroup namespace");
-    (void)!sethostname("sandbox", 7);
-    if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
-        return error_errno(err, errno, "the user of the sandbox");
-    *ret_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (*ret_proc < 0)
-        return error_errno(err, errno, "/proc");
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return error_errno(err, errno, "private mounts");
-    int r = confine_empty_root(err);
-    if (r == 0)
-        (void)close(settled);
-    return r;
-}
-
 /* The change of ids has undone what was asked for before. */
 static int sentry_die_with_monitor(int control, struct error *err)
 {
@@ -342,11 +301,11 @@ static int int_cmp(const void *a, const void *b)
  * The sentry keeps what it needs and nothing else: not the image's directory, nor what the caller
  * left open. Standard input, output and error stay.
  */
-static void sentry_close_others(struct boot *b, int go, int settled, const struct sockets *s)
+static void sentry_close_others(struct boot *b, int settled, const struct sockets *s)
 {
-    int keep[9 + BOOT_MAX_PRESERVED] = {2,          go,        settled,      s->control,  s->gofer,
+    int keep[8 + BOOT_MAX_PRESERVED] = {2,          settled,   s->control,   s->gofer,
                                         s->volumes, b->log_fd, b->strace_fd, b->listen_fd};
-    size_t n = 9;
+    size_t n = 8;
 
     for (size_t i = 0; i < b->npreserved; i++)
         keep[n++] = b->preserved[i];
@@ -364,12 +323,12 @@ static void sentry_close_others(struct boot *b, int go, int settled, const struc
 }
 
 /* `settled` is closed when its namespaces are made and empty. */
-NORETURN static void sentry_child(struct boot *b, int go, int settled, const struct sockets *s)
+NORETURN static void sentry_child(struct boot *b, int settled, const struct sockets *s)
 {
     struct error err;
     error_init(&err);
-    sentry_close_others(b, go, settled, s);
-    int proc_fd, r = sentry_settle(go, settled, &proc_fd, &err);
+    sentry_close_others(b, settled, s);
+    int proc_fd, r = settle(s->control, settled, &proc_fd, &err);
     if (r == 0)
         r = sentry_die_with_monitor(s->control, &err);
     if (r < 0) {
@@ -381,24 +340,18 @@ NORETURN static void sentry_child(struct boot *b, int go, int settled, const str
     sentry_main(b, proc_fd, s->control, s->gofer, s->volumes);
 }
 
-/* Made, and its ids mapped. It waits for a word on *ret_go. */
+/* Made, and its ids mapped. It waits for a word. */
 static int sentry_start(struct boot *b, struct groups *g, const struct sockets *s, pid_t *ret_pid,
-                        int *ret_go, struct join *ret_join, struct error *err)
+                        struct join *ret_join, struct error *err)
 {
-    int go[2], settled[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, go) < 0)
-        return error_errno(err, errno, "socketpair");
-    *ret_go = go[1];
-    if (pipe2(settled, O_CLOEXEC) < 0) {
-        (void)close(go[0]);
+    int settled[2];
+    if (pipe2(settled, O_CLOEXEC) < 0)
         return error_errno(err, errno, "pipe");
-    }
     ret_join->settled = settled[0];
     pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID, g);
     if (pid == 0)
-        sentry_child(b, go[0], settled[1], s);
+        sentry_child(b, settled[1], s);
     int r = pid < 0 ? error_errno(err, errno, "new user and pid namespaces") : 0;
-    (void)close(go[0]);
     (void)close(settled[1]);
     *ret_pid = MAX(pid, 0);
     if (r == 0)
@@ -408,29 +361,6 @@ static int sentry_start(struct boot *b, struct groups *g, const struct sockets *
         r = ret_join->sentry < 0 ? error_errno(err, errno, "pidfd_open") : 0;
     }
     return r;
-}
-
-/* An end of the sentry, here and below, is seen elsewhere. */
-static void sentry_go(int go, const struct cgroup_entry *e)
-{
-    int fds[CGROUP_ENTRIES];
-    size_t n = 0;
-    for (size_t i = 0; i < e->n; i++) {
-        if (e->fds[i] >= 0)
-            fds[n++] = e->fds[i];
-    }
-    (void)!fd_send(go, "g", 1, fds, n, MSG_NOSIGNAL);
-}
-
-static void sentry_entered(int go, struct cgroup_entry *e)
-{
-    int errors[CGROUP_ENTRIES] = {0};
-    if (recv(go, errors, sizeof(errors), 0) <= 0)
-        return;
-    for (size_t i = 0, n = 0; i < e->n; i++) {
-        if (e->fds[i] >= 0)
-            e->errors[i] = errors[n++];
-    }
 }
 
 /* -- both -------------------------------------------------------------------------------------- */
@@ -473,22 +403,21 @@ static int start_all(struct boot *b, struct groups *g, const struct sockets *ser
     struct join join = {-1, -1};
     /* On a host with v2 processes are born in the group, so it has to exist before. */
     bool early = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
-    int go = -1, r = early ? groups_make(g, err) : 0;
+    int r = early ? groups_make(g, err) : 0;
     if (r == 0)
-        r = sentry_start(b, g, s, &sb->sentry, &go, &join, err);
+        r = sentry_start(b, g, s, &sb->sentry, &join, err);
     if (r == 0 && !early)
         r = groups_make(g, err);
     if (r == 0)
-        sentry_go(go, &g->entry);
+        settle_go(sb->control, &g->entry);
     if (r == 0 && servers->gofer >= 0)
         r = gofer_start(b, g, servers->gofer, &join, &sb->gofer, err);
     if (r == 0 && servers->volumes >= 0)
         r = volumes_start(b, g, servers->volumes, &join, &sb->volumes, err);
     if (r == 0) {
-        sentry_entered(go, &g->entry);
+        settle_entered(sb->control, &g->entry);
         cgroup_entered(g->cg, g->birthplace >= 0, &g->entry);
     }
-    fd_close(go);
     fd_close(join.sentry);
     fd_close(join.settled);
     return r;

@@ -4,7 +4,7 @@
  * the filter and enters the stub for good. From then on the sentry tells it what to do (first of
  * all: to close and unmap everything but the stub), and every new address space is a fork of it.
  *
- * Descriptors: 0 the socket to the sentry, 1 the directory /proc of outside. The listener that
+ * Descriptors: 0 the pipe to the sentry, 1 the directory /proc of outside. The listener that
  * seccomp(2) makes is therefore 2, which the sentry knows. Messages before the filter are text: the
  * memory map, or "!name number" for a failed call.
  */
@@ -22,7 +22,7 @@
 #endif
 
 enum {
-    FD_SOCKET = 0,
+    FD_PIPE = 0,
     FD_PROC = 1,
     ENOSYS_NR = 38,
     SIG_KILL = 9
@@ -55,7 +55,7 @@ static void die(const char *what, long err)
     text[n++] = ' ';
     for (; div; div /= 10)
         text[n++] = (char)('0' + v / div % 10);
-    CALL(SYS_write, FD_SOCKET, text, n, 0);
+    CALL(SYS_write, FD_PIPE, text, n, 0);
     CALL(SYS_exit_group, 1, 0, 0, 0);
     for (;;)
         ;
@@ -118,7 +118,7 @@ static void send_maps(void)
         n += (unsigned long)got;
     }
     CALL(SYS_close, fd, 0, 0, 0);
-    check("write", CALL(SYS_write, FD_SOCKET, text, n, 0));
+    check("write", CALL(SYS_write, FD_PIPE, text, n, 0));
 }
 
 #define LOAD(field)  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (field))
