@@ -151,8 +151,8 @@ struct boot {
     bool
         oci;       /* signals reach the first process as a container's: what it does not handle is
                       ignored, but SIGKILL and SIGSTOP from outside. Too many tasks: EAGAIN, no verdict */
-    int listen_fd;     /* control socket, the sentry's: bound and listening; -1: none */
-    bool listen_later; /* it is bound while the sandbox starts, and BOOT_LISTEN says so */
+    int listen_fd; /* control socket, the sentry's: bound and listening; -1: none */
+    bool listen_later; /* it is bound when the program runs, and BOOT_LISTEN says so */
     /* Descriptors of the caller that the first process gets as 3, 4 ...; owned. */
     int preserved[BOOT_MAX_PRESERVED];
     size_t npreserved;

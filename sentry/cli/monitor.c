@@ -55,21 +55,33 @@ struct run {
     struct terminal term;
     int gofer_fd, volumes_fd; /* pidfds: the end of a server ends the run */
     bool started, ended, wall_limit, gofer_dead, oom;
+    bool lasting; /* told, or nobody wants to know */
     uint64_t deadline;
     struct boot_message last;
     int sentry_status;
 };
 
+static uint64_t lasting_at(const struct run *r)
+{
+    return r->res->start_ns + MONITOR_LASTING_MS * 1000000ull;
+}
+
+/* Milliseconds until `at`; -1 stands for never. */
+static int sooner(int ms, uint64_t at, uint64_t now)
+{
+    int until = at > now ? (int)MIN((at - now + 999999) / 1000000, 1000000000ull) : 0;
+    return ms < 0 ? until : MIN(ms, until);
+}
+
 static int timeout_ms(const struct run *r)
 {
-    int look = account_timeout_ms(&r->acct);
-    if (!r->started || r->deadline == 0)
-        return look;
+    int ms = account_timeout_ms(&r->acct);
+    if (!r->started || (r->deadline == 0 && r->lasting))
+        return ms;
     uint64_t now = now_ns();
-    if (now >= r->deadline)
-        return 0;
-    uint64_t ms = MIN((r->deadline - now + 999999) / 1000000, 1000000000ull);
-    return look >= 0 ? MIN(look, (int)ms) : (int)ms;
+    if (r->deadline != 0)
+        ms = sooner(ms, r->deadline, now);
+    return r->lasting ? ms : sooner(ms, lasting_at(r), now);
 }
 
 static void note_created(struct run *r)
@@ -90,6 +102,14 @@ static void note_started(struct run *r)
         r->deadline = r->res->start_ns + r->b->limits.wall_ns;
     if (r->hooks->started != NULL)
         r->hooks->started(r->hooks->ctx);
+}
+
+static void note_lasting(struct run *r)
+{
+    if (r->lasting || !r->started || now_ns() < lasting_at(r))
+        return;
+    r->lasting = true;
+    r->hooks->lasting(r->hooks->ctx);
 }
 
 /* False when there is nothing more to wait for. */
@@ -156,6 +176,7 @@ static void monitor_loop(struct run *r)
             r->oom = true;
         if (account_look(&r->acct, n > 0 && p[0].revents != 0))
             r->oom = true;
+        note_lasting(r);
         if (r->started && r->deadline != 0 && now_ns() >= r->deadline)
             r->wall_limit = true;
         if (r->oom || r->wall_limit) {
@@ -403,6 +424,7 @@ void monitor_run(struct boot *b, const struct monitor_hooks *hooks, struct monit
     struct error err;
 
     error_init(&err);
+    r.lasting = r.hooks->lasting == NULL;
     *ret = (struct monitor_result){.begin_ns = now_ns()};
     if (start(&r, &err) < 0) {
         stop(&r);

@@ -15,6 +15,10 @@
 
 struct error;
 
+enum {
+    MONITOR_LASTING_MS = 100
+};
+
 /* All may be NULL. They run in the monitor, between its waits. */
 struct monitor_hooks {
     void *ctx;
@@ -23,6 +27,8 @@ struct monitor_hooks {
     /* The first process is loaded: with wait_start it is held, else `started` follows at once. */
     void (*created)(void *ctx);
     void (*started)(void *ctx);
+    /* It has run for MONITOR_LASTING_MS, and may be looked for from outside. */
+    void (*lasting)(void *ctx);
     /* It has ended (or failed); gofer and sentry are killed but not yet reaped. */
     void (*ending)(void *ctx);
 };

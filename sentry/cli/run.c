@@ -60,38 +60,41 @@ struct run {
     struct boot *b;
     struct entry entry;
     pid_t sentry;
+    int control;
 };
-
-/* Without --name nobody asked for an entry: then it is a matter for the log only, and is made while
- * the sandbox starts. */
-static void entry_late(struct run *r, int control)
-{
-    struct error err;
-    error_init(&err);
-    if (entry_begin(&r->entry, r->b, &err) < 0) {
-        LOG_I(CH_CLI, "no entry in the state directory: %s", err.text);
-        return;
-    }
-    if (send(control, BOOT_LISTEN, strlen(BOOT_LISTEN), MSG_NOSIGNAL) < 0)
-        LOG_I(CH_CLI, "no control socket: the sentry has ended");
-}
 
 static int run_made(void *ctx, const struct sandbox *sb, struct error *err)
 {
     struct run *r = ctx;
     (void)err;
     r->sentry = sb->sentry;
-    if (r->b->listen_later) {
-        entry_late(r, sb->control);
-        fd_close(r->b->listen_fd);
-        r->b->listen_fd = -1;
-    }
+    r->control = sb->control;
     return 0;
 }
 
 static void run_started(void *ctx)
 {
     struct run *r = ctx;
+    entry_write(&r->entry, r->b, r->sentry);
+}
+
+/* Without --name nobody asked for an entry: it is there for those who look at what runs, so a short
+ * run has none, and a failure is a matter for the log. */
+static void run_lasting(void *ctx)
+{
+    struct run *r = ctx;
+    struct error err;
+    error_init(&err);
+    if (r->b->name != NULL)
+        return;
+    if (entry_begin(&r->entry, r->b, &err) < 0) {
+        LOG_I(CH_CLI, "no entry in the state directory: %s", err.text);
+        return;
+    }
+    if (r->b->listen_later && send(r->control, BOOT_LISTEN, strlen(BOOT_LISTEN), MSG_NOSIGNAL) < 0)
+        LOG_I(CH_CLI, "no control socket: the sentry has ended");
+    fd_close(r->b->listen_fd);
+    r->b->listen_fd = -1;
     entry_write(&r->entry, r->b, r->sentry);
 }
 
@@ -106,8 +109,11 @@ static int run_boot(struct boot *b)
     struct monitor_result res;
     struct run r = {.b = b};
     struct error err;
-    struct monitor_hooks hooks = {
-        .ctx = &r, .made = run_made, .started = run_started, .ending = run_ending};
+    struct monitor_hooks hooks = {.ctx = &r,
+                                  .made = run_made,
+                                  .started = run_started,
+                                  .lasting = run_lasting,
+                                  .ending = run_ending};
 
     error_init(&err);
     if (b->name != NULL && entry_begin(&r.entry, b, &err) < 0) {
