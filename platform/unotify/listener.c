@@ -200,7 +200,10 @@ static void handle_command(struct plat_thread *th, const struct seccomp_notif *n
         memcpy(args, n->data.args, sizeof(args));
         if (host_call_equals(&run->calls[run->next], (uint32_t)n->data.nr, args)) {
             int fd = run->fds ? run->fds[run->next] : -1;
-            int err = fd >= 0 ? listener_add_fd(p, n->id, fd) : 0;
+            /* What the call before was given is still there: a chain ends with the first failure.
+             */
+            bool there = run->next > 0 && fd >= 0 && run->fds[run->next - 1] == fd;
+            int err = fd >= 0 && !there ? listener_add_fd(p, n->id, fd) : 0;
 
             run->next++;
             run->done = n->data.nr == SYS_exit;

@@ -150,6 +150,37 @@ CONTRACT(files_are_mapped_shared_and_private)
     close(fd);
 }
 
+/* Each mapping is of its own file, whichever came before it. */
+CONTRACT(files_are_mapped_in_turn)
+{
+    static const char order[] = "aab-abba";
+    struct plat_map_req reqs[8];
+    int fds[2];
+    char c;
+
+    for (int i = 0; i < 2; i++) {
+        fds[i] = memfd_create("file", MFD_CLOEXEC);
+        ck_assert_int_eq(ftruncate(fds[i], 4096), 0);
+        ck_assert_int_eq(pwrite(fds[i], &"ab"[i], 1, 0), 1);
+    }
+    for (uint64_t i = 0; i < 8; i++) {
+        bool anon = order[i] == '-';
+
+        reqs[i] = (struct plat_map_req){.addr = FREE_ADDR + i * 4096,
+                                        .len = 4096,
+                                        .prot = 1,
+                                        .flags = anon ? PLAT_MAP_ANON : 0,
+                                        .host_fd = anon ? -1 : fds[order[i] == 'b']};
+    }
+    ck_assert_int_eq(plat_ops->map(w->as, reqs, 8), 0);
+    for (uint64_t i = 0; i < 8; i++) {
+        ck_assert_int_eq(plat_read(w->as, GADDR(FREE_ADDR + i * 4096), &c, 1), 0);
+        ck_assert_int_eq(c, order[i] == '-' ? 0 : order[i]);
+    }
+    close(fds[0]);
+    close(fds[1]);
+}
+
 CONTRACT(host_executes_what_was_composed)
 {
     struct host_call call;
@@ -443,6 +474,7 @@ TEST_SUITE(platform_contract)
     CONTRACT_ADD(memory_operations);
     CONTRACT_ADD(vectors_stop_at_the_first_fault);
     CONTRACT_ADD(files_are_mapped_shared_and_private);
+    CONTRACT_ADD(files_are_mapped_in_turn);
     CONTRACT_ADD(host_executes_what_was_composed);
     CONTRACT_ADD(platform_range_is_refused);
     CONTRACT_ADD(fork_copies);
