@@ -81,6 +81,7 @@ struct unix_sock {
     /* options */
     uint32_t sndbuf, rcvbuf;
     bool passcred, reuseaddr, keepalive, broadcast, passsec;
+    uint32_t kept; /* sys_sockopt.c: options that are remembered and mean nothing here */
     int priority, rcvlowat, peek_off;
     struct lx_linger linger;
     uint64_t rcvtimeo, sndtimeo; /* ns, 0: none */

@@ -17,10 +17,12 @@
 /* Linux doubles the value to make room for its own overhead. */
 static uint32_t buf_size(int v, uint32_t min, bool force)
 {
-    uint32_t n = v < 0 ? 0 : (uint32_t)v;
+    uint32_t n = (uint32_t)v;
 
-    if (!force)
-        n = MIN(n, BUF_MAX);
+    if (force)
+        n = v < 0 ? 0 : n;
+    else
+        n = MIN(n, BUF_MAX); /* a negative one is a large one */
     n = MIN(n, (uint32_t)INT32_MAX / 2);
     return MAX(n * 2, min);
 }
@@ -53,6 +55,18 @@ static int set_linger(struct task *t, struct unix_sock *sk, gaddr_t addr, uint32
     if (get_user(t, &ling, addr) < 0)
         return -EFAULT;
     sk->linger = ling;
+    return 0;
+}
+
+/* The bit in unix_sock.kept of an option without a meaning here; 0: it is none of those. */
+static uint32_t kept_bit(int opt)
+{
+    static const int opts[] = {LX_SO_DONTROUTE, LX_SO_OOBINLINE, LX_SO_NO_CHECK, LX_SO_TIMESTAMP,
+                               LX_SO_RXQ_OVFL};
+
+    for (uint32_t i = 0; i < ARRAY_LEN(opts); i++)
+        if (opts[i] == opt)
+            return 1u << i;
     return 0;
 }
 
@@ -99,14 +113,11 @@ static int set_int(struct task *t, struct unix_sock *sk, int opt, int v)
         return v ? -EACCES : 0;
     case LX_SO_REUSEPORT:
         return -EOPNOTSUPP;
-    case LX_SO_DONTROUTE:
-    case LX_SO_OOBINLINE:
-    case LX_SO_NO_CHECK:
-    case LX_SO_TIMESTAMP:
-    case LX_SO_RXQ_OVFL:
-        return 0;
     default:
-        return -ENOPROTOOPT;
+        if (!kept_bit(opt))
+            return -ENOPROTOOPT;
+        sk->kept = v ? sk->kept | kept_bit(opt) : sk->kept & ~kept_bit(opt);
+        return 0;
     }
 }
 
@@ -198,18 +209,16 @@ static int get_int(struct unix_sock *sk, int opt, int *ret_v)
         return 0;
     case LX_SO_PROTOCOL:
     case LX_SO_DEBUG:
-    case LX_SO_DONTROUTE:
-    case LX_SO_OOBINLINE:
-    case LX_SO_NO_CHECK:
     case LX_SO_REUSEPORT:
-    case LX_SO_TIMESTAMP:
-    case LX_SO_RXQ_OVFL:
     case LX_SO_MARK:
     case LX_SO_BSDCOMPAT:
         *ret_v = 0;
         return 0;
     default:
-        return -ENOPROTOOPT;
+        if (!kept_bit(opt))
+            return -ENOPROTOOPT;
+        *ret_v = (sk->kept & kept_bit(opt)) != 0;
+        return 0;
     }
 }
 
@@ -257,6 +266,26 @@ static int get_struct(struct task *t, struct unix_sock *sk, int opt, void *buf)
     }
 }
 
+/* As much of the address as is asked for; to ask for more than there is, is an error. */
+static int get_peer_name(struct task *t, const struct unix_sock *sk, gaddr_t to, gaddr_t len_at,
+                         int room)
+{
+    struct lx_sockaddr_un sun = {.sun_family = LX_AF_UNIX};
+    uint32_t len = sizeof(sun.sun_family);
+
+    if (!sk->peer)
+        return -ENOTCONN;
+    if (sk->peer->addr) {
+        sun = sk->peer->addr->sun;
+        len = sk->peer->addr->len;
+    }
+    if (len < (uint32_t)room)
+        return -EINVAL;
+    if (room > 0 && copy_to_user(t, to, &sun, (size_t)room) < 0)
+        return -EFAULT;
+    return put_user(t, len_at, &room);
+}
+
 static int get_option(struct task *t, struct unix_sock *sk, const struct sys_args *a)
 {
     union {
@@ -274,11 +303,8 @@ static int get_option(struct task *t, struct unix_sock *sk, const struct sys_arg
         return -EINVAL;
     if (sys_int(a, 1) != LX_SOL_SOCKET)
         return -EOPNOTSUPP;
-    if (opt == LX_SO_PEERNAME) {
-        if (!sk->peer)
-            return -ENOTCONN;
-        return sock_addr_out(t, sk->peer->addr, false, sys_addr(a, 3), sys_addr(a, 4));
-    }
+    if (opt == LX_SO_PEERNAME)
+        return get_peer_name(t, sk, sys_addr(a, 3), sys_addr(a, 4), room);
     n = get_struct(t, sk, opt, &buf);
     if (n < 0)
         return n;

@@ -302,7 +302,7 @@ static int open_peer(const struct call *c)
 
 static int send_signal(const struct call *c)
 {
-    if (c->arg.v < 1 || c->arg.v > 64)
+    if (c->arg.v != LX_SIGINT && c->arg.v != LX_SIGQUIT && c->arg.v != LX_SIGTSTP)
         return -EINVAL;
     if (c->tty->session && c->tty->session->foreground_pgid)
         signal_send_kernel_pgrp(c->tty->session->foreground_pgid, (int)c->arg.v);
@@ -410,6 +410,7 @@ static int other_ioctl(const struct call *c)
         tty_hangup(c->tty, false);
         return 0;
     case LX_TIOCSTI:
+    case LX_TIOCGPTPEER: /* of the terminal's side */
         return -EIO;
     case LX_TIOCGSOFTCAR:
         return put_int(c, 0);
