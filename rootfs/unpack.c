@@ -111,7 +111,8 @@ static int child_failed(struct unpack *u, const struct unpack_message *m)
 
 static int handle(struct unpack *u, struct unpack_message *m)
 {
-    m->text[sizeof(m->text) - 1] = m->kind == UNPACK_CONFIG ? m->text[sizeof(m->text) - 1] : '\0';
+    if (m->kind != UNPACK_CONFIG)
+        m->text[sizeof(m->text) - 1] = '\0';
     if (!u->planned && m->kind != UNPACK_PLAN && m->kind != UNPACK_FAILED)
         return lie(u);
     switch (m->kind) {

@@ -378,7 +378,7 @@ int exec_load(struct task *t, struct file *file, const char *path, struct exec_s
     r = load_elf(t, img.file, path, argv_envp, &img);
     if (r == 0)
         r = inode_deny_write(img.file->inode);
-    if (r < 0) {
+    if (r != 0) {
         exec_image_done(&img);
         return r;
     }

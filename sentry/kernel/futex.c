@@ -209,7 +209,7 @@ static int futex_requeue(struct task *t, const struct sys_args *a, bool shared, 
     int r = futex_key_at(t, sys_addr(a, 0), shared, &from);
     if (r == 0)
         r = futex_key_at(t, sys_addr(a, 4), shared, &to);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (cmp) {
         uint32_t now;

@@ -38,11 +38,11 @@ struct pipe *pipe_alloc(void)
     uint32_t slots = slots_default();
     struct pipe *p;
 
-    if (limit_charge(LIMIT_PIPE_BYTES, slots * SLOT_SIZE) < 0)
+    if (limit_charge(LIMIT_PIPE_BYTES, (uint64_t)slots * SLOT_SIZE) < 0)
         return NULL;
     p = kalloc(sizeof(*p));
     if (!p) {
-        limit_release(LIMIT_PIPE_BYTES, slots * SLOT_SIZE);
+        limit_release(LIMIT_PIPE_BYTES, (uint64_t)slots * SLOT_SIZE);
         return NULL;
     }
     wait_queue_init(&p->wait);
