@@ -54,12 +54,14 @@ static int try_setting(const char *path, int *readable)
     return 0;
 }
 
-/* Limits of System V objects belong to an IPC namespace. Where the kernel is the runtime's own, so
- * is that namespace; the harness looks at the host's values. */
+/* Limits of System V objects belong to an IPC namespace, the others to a kernel. Where the kernel is
+ * the runtime's own, so are they; the harness looks at the host's values. */
 static bool box_owned(const char *name)
 {
-    static const char *const names[] = {"kernel/shmmax", "kernel/shm_rmid_forced", "kernel/msgmax",
-                                        "kernel/sem"};
+    static const char *const names[] = {
+        "kernel/shmmax",      "kernel/shm_rmid_forced",     "kernel/msgmax", "kernel/sem",
+        "kernel/ns_last_pid", "vm/overcommit_memory",       "vm/swappiness", "vm/drop_caches",
+        "fs/pipe-max-size",   "fs/inotify/max_user_watches"};
     for (int i = 0; own_kernel() && i < COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
