@@ -54,8 +54,8 @@ static int try_setting(const char *path, int *readable)
     return 0;
 }
 
-/* Limits of System V objects belong to an IPC namespace, the others to a kernel. Where the kernel is
- * the runtime's own, so are they; the harness looks at the host's values. */
+/* Limits of System V objects belong to an IPC namespace, the others to a kernel. Where the kernel
+ * is the runtime's own, so are they; the harness looks at the host's values. */
 static bool box_owned(const char *name)
 {
     static const char *const names[] = {
