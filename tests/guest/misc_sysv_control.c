@@ -86,7 +86,7 @@ static void undo_at_exit(int id)
 
 static void semaphores(void)
 {
-    struct semid_ds ds;
+    struct semid_ds ds = {0};
     struct seminfo si;
     unsigned short v[3] = {1, 2, 3}, high[3] = {1, 40000, 3};
     int id = NEED(semget(IPC_PRIVATE, 3, 0600 | IPC_CREAT));
