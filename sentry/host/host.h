@@ -66,6 +66,7 @@ int host_fallocate(int fd, uint64_t off, uint64_t len);
 int64_t host_seek_data(int fd, uint64_t off);
 int64_t host_seek_hole(int fd, uint64_t off);
 uint64_t host_fd_blocks(int fd); /* 512-byte blocks */
+uint64_t host_fd_mtime(int fd);  /* ns of the real-time clock */
 
 /* -- the monitor (host_monitor.c) ----------------------------------------------------------------
  */

@@ -56,6 +56,14 @@ int64_t host_seek_hole(int fd, uint64_t off)
     return host_lseek(fd, (int64_t)off, SEEK_HOLE);
 }
 
+uint64_t host_fd_mtime(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return 0;
+    return (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+}
+
 uint64_t host_fd_blocks(int fd)
 {
     struct stat st;

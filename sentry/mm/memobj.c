@@ -152,8 +152,19 @@ static int to_memfd(struct memobj *o)
     o->cap = 0;
     o->charged = charged;
     o->fd = fd;
+    (void)memobj_changed(o); /* the copy is no change */
     memobj_settle(o);
     return 0;
+}
+
+uint64_t memobj_changed(struct memobj *o)
+{
+    uint64_t at = o->fd >= 0 ? host_fd_mtime(o->fd) : 0;
+
+    if (at <= o->changed)
+        return 0;
+    o->changed = at;
+    return at;
 }
 
 int memobj_host_fd(struct memobj *o, int *ret_fd)

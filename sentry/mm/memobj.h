@@ -46,5 +46,8 @@ int64_t memobj_seek_hole(struct memobj *o, uint64_t pos) MUST_CHECK;
 /* The host descriptor for a mapping (borrowed, valid while a reference is held); converts to a
  * memfd. */
 int memobj_host_fd(struct memobj *o, int *ret_fd) MUST_CHECK;
+/* When the data was last changed, through a mapping above all, if that was after the last call: ns
+ * of the real-time clock, else 0. What the kernel itself writes counts as well. */
+uint64_t memobj_changed(struct memobj *o);
 /* Charges what guests have touched through mappings meanwhile; false when nothing is mapped. */
 bool memobj_settle_mapped(void);

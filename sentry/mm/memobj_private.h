@@ -29,6 +29,7 @@ struct memobj {
     struct chunk **chunks;      /* by index */
     uint32_t nchunks, cap;
     uint32_t npages;
+    uint64_t changed; /* mtime of fd when it was last asked for */
 };
 
 /* Every byte is charged before it exists; -ENOSPC. */

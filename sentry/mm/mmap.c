@@ -61,8 +61,11 @@ static int check_args(const struct mmap_args *a, uint64_t *ret_len)
         return -EINVAL;
     if (a->file != NULL && a->offset + len < a->offset)
         return -EOVERFLOW;
-    if (a->flags & LX_MAP_HUGETLB)
-        return a->file != NULL ? -EINVAL : -ENOMEM;
+    if (a->flags & LX_MAP_HUGETLB) {
+        uint64_t log = a->flags >> 26 & 0x3f; /* of the size: 0, 2 MiB or 1 GiB */
+        bool size = log == 0 || log == 21 || log == 30;
+        return a->file != NULL || !size ? -EINVAL : -ENOMEM;
+    }
     *ret_len = len;
     return 0;
 }

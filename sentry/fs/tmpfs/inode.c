@@ -147,8 +147,28 @@ int tmpfs_setattr(struct inode *ino, const struct iattr *attr)
     if ((attr->valid & ATTR_MODE) && (ti->seals & LX_F_SEAL_EXEC) &&
         ((attr->mode ^ ino->mode) & 0111))
         return -EPERM;
+    /* Times that are set count from here on. */
+    if (ti->obj && (attr->valid & ATTR_MTIME))
+        (void)memobj_changed(ti->obj);
     inode_store_attr(ino, attr);
     return 0;
+}
+
+static bool earlier(const struct lx_timespec *a, const struct lx_timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* The host notes when a guest first writes to a page of a mapping. */
+static void times_of_mappings(struct inode *ino, struct memobj *obj)
+{
+    uint64_t at = memobj_changed(obj);
+    struct lx_timespec ts = {(int64_t)(at / 1000000000u), (int64_t)(at % 1000000000u)};
+
+    if (at && earlier(&ino->mtime, &ts))
+        ino->mtime = ts;
+    if (at && earlier(&ino->ctime, &ts))
+        ino->ctime = ts;
 }
 
 static int tmpfs_getattr(struct inode *ino, struct kstat *ret_st)
@@ -156,6 +176,11 @@ static int tmpfs_getattr(struct inode *ino, struct kstat *ret_st)
     const struct tmpfs_inode *ti = tmpfs_inode_of(ino);
 
     ret_st->blocks = (ti->obj ? memobj_allocated(ti->obj) : ti->target_charge) / 512;
+    if (ti->obj) {
+        times_of_mappings(ino, ti->obj);
+        ret_st->mtime = ino->mtime;
+        ret_st->ctime = ino->ctime;
+    }
     return 0;
 }
 
