@@ -107,7 +107,19 @@ static void stop_trap(struct task *t)
 
 void ptrace_trap_again(struct task *t)
 {
-    stop_trap(t);
+    struct ptrace *p = t->ptrace;
+
+    if (p->at == PTRACE_AT_TRAP) {
+        stop_trap(t);
+        return;
+    }
+    /* SETSIGINFO made another stop look like this one: what it interrupted goes on to its end, and
+     * the trap, which is noted, comes behind it. */
+    p->signo = 0;
+    p->listening = false;
+    p->waitable = false;
+    p->resumed = true;
+    dispatch_continue(t);
 }
 
 bool ptrace_event_wanted(const struct task *t, int event)

@@ -1,5 +1,6 @@
 /* ptrace(2): SEIZE, INTERRUPT, LISTEN, group stops of seized tracees, tracees that are no children.
  */
+#include <linux/futex.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -96,6 +97,41 @@ static void interrupts(void)
     stop_of("sleeping again", pid);
     kill(pid, SIGKILL);
     stop_of("killed while stopped", pid);
+}
+
+/* A stop inside of a call that was made to look like one that can be listened from: the call ends
+ * before the next stop. */
+static void listen_in_call(void)
+{
+    siginfo_t si = {0};
+    unsigned long kid = 0;
+    int go[2], st;
+    char c = 0;
+    NEED(pipe(go));
+    pid_t pid = NEED(fork());
+    if (pid == 0) {
+        static uint32_t word;
+        struct timespec ts = {0, 1000000};
+        NEED(read(go[0], &c, 1));
+        if (syscall(SYS_clone, 0, 0, 0, 0, 0) == 0)
+            _exit(0);
+        long r = syscall(SYS_futex, &word, FUTEX_WAIT, 0, &ts, 0, 0);
+        _exit(r < 0 && errno == ETIMEDOUT ? 7 : 8);
+    }
+    NEED(ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACECLONE));
+    NEED(write(go[1], "x", 1));
+    stop_of("in clone", pid);
+    NEED(ptrace(PTRACE_GETEVENTMSG, pid, 0, &kid));
+    NEED(waitpid((pid_t)kid, &st, __WALL));
+    NEED(ptrace(PTRACE_DETACH, kid, 0, 0));
+    NEED(ptrace(PTRACE_GETSIGINFO, pid, 0, &si));
+    si.si_code = SIGTRAP | 128 << 8; /* PTRACE_EVENT_STOP */
+    NEED(ptrace(PTRACE_SETSIGINFO, pid, 0, &si));
+    FACT("listen in clone", ptrace(PTRACE_LISTEN, pid, 0, 0));
+    FACT("interrupt", ptrace(PTRACE_INTERRUPT, pid, 0, 0));
+    stop_of("behind clone", pid);
+    FACT("cont", ptrace(PTRACE_CONT, pid, 0, 0));
+    stop_of("end", pid);
 }
 
 static void job_control(void)
@@ -223,6 +259,7 @@ int main(void)
 {
     facts_start();
     interrupts();
+    listen_in_call();
     job_control();
     attach_stopped();
     not_our_child();
