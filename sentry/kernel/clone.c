@@ -392,6 +392,8 @@ struct sys_res sys_clone3(struct task *t, const struct sys_args *a)
     struct lx_clone_args c = {0};
     uint64_t size = a->v[1];
 
+    if (t->restart.active)
+        return clone_rest(t);
     if (size > LX_PAGE_SIZE)
         return sys_ret(-E2BIG);
     if (size < LX_CLONE_ARGS_SIZE_VER0)
