@@ -28,10 +28,12 @@ static int add_special(struct mm *mm, uint64_t start, uint64_t end, uint64_t pro
 
 static int mm_alloc(struct mm **ret_mm)
 {
+    static uint64_t last_id;
     struct mm *mm = kalloc(sizeof(*mm));
     if (mm == NULL)
         return -ENOMEM;
     mm->ref = 1;
+    mm->id = ++last_id;
     vma_tree_init(mm);
     *ret_mm = mm;
     return 0;

@@ -51,6 +51,7 @@ struct vma {
 
 struct mm {
     uint32_t ref;
+    uint64_t id;        /* of no other one, 0 of none */
     struct plat_as *as; /* NULL after the last process of it is gone */
     struct rb_root vmas;
     uint32_t nvmas;

@@ -318,6 +318,38 @@ static void memory_file(void)
     say_end("memory file", pid);
 }
 
+/* What was opened before an exec is of the program that is gone. */
+static void opened_before_exec(void)
+{
+    static char *args[] = {"sleep", "100", NULL}, *env[] = {"NEW=1", NULL};
+    const char *names[] = {"mem", "environ", "maps"};
+    int go[2], gone[2], fds[3];
+    char path[64], buf[64];
+    NEED(pipe(go));
+    NEED(pipe2(gone, O_CLOEXEC));
+    pid_t pid = NEED(fork());
+    if (pid == 0) {
+        NEED(read(go[0], buf, 1));
+        execve("/bin/sleep", args, env);
+        _exit(1);
+    }
+    close(gone[1]);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "/proc/%d/%s", pid, names[i]);
+        fds[i] = (int)NEED(open(path, i == 0 ? O_RDWR : O_RDONLY));
+    }
+    NEED(write(go[1], "x", 1));
+    VALUE("exec done", read(gone[0], buf, 1));
+    VALUE("mem read", pread(fds[0], buf, 8, (off_t)(uintptr_t)path));
+    VALUE("mem write", pwrite(fds[0], buf, 8, (off_t)(uintptr_t)path));
+    VALUE("environ", read(fds[1], buf, sizeof(buf)));
+    VALUE("maps", read(fds[2], buf, sizeof(buf)));
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    kill(pid, SIGKILL);
+    NEED(waitpid(pid, NULL, 0));
+}
+
 int main(void)
 {
     facts_start();
@@ -327,6 +359,7 @@ int main(void)
     call_infos();
     bases();
     memory_file();
+    opened_before_exec();
     remove_work_dir();
     return 0;
 }

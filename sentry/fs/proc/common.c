@@ -42,6 +42,13 @@ struct mm *proc_mm(const struct gen_inode *gi)
     return t ? t->mm : NULL;
 }
 
+uint64_t proc_mm_id(const struct gen_inode *gi)
+{
+    const struct mm *mm = proc_mm(gi);
+
+    return mm ? mm->id : 0;
+}
+
 const struct path *proc_root_path(void)
 {
     struct task *t = gen_caller();

@@ -25,6 +25,7 @@ struct gen_text {
     struct buf text; /* all of it, or (more) the piece at base */
     bool filled;
     uint64_t base, cursor;
+    uint64_t mm_id; /* GEN_PTRACE: the address space that the opener had access to */
 };
 
 static const struct inode_ops gen_inode_ops, gen_magic_ops;
@@ -346,6 +347,8 @@ static int64_t gen_read(struct file *f, struct uio *to, uint64_t *pos)
 
     if (!gi->node->show && !gi->node->text && !gi->node->more)
         return -EIO;
+    if (gt->mm_id != 0 && gt->mm_id != proc_mm_id(gi))
+        return 0;
     if (gi->node->more)
         r = gen_fill_to(gi, gt, *pos);
     else if (*pos == 0 || !gt->filled)
@@ -445,12 +448,13 @@ static int gen_open(struct inode *ino, struct file *f)
         return -EACCES;
     if (gi->node->fops) {
         f->ops = gi->node->fops;
-        return 0;
+        return f->ops == &proc_mem_ops ? proc_mem_open(gi, f) : 0;
     }
     gt = kalloc(sizeof(*gt));
     if (!gt)
         return -ENOMEM;
     buf_init(&gt->text, GEN_TEXT_MAX);
+    gt->mm_id = gi->flags & GEN_PTRACE ? proc_mm_id(gi) : 0;
     f->priv = gt;
     f->ops = gi->flags & GEN_POLL ? &gen_poll_ops : &gen_file_ops;
     return 0;

@@ -26,10 +26,35 @@ static size_t read_mm(struct mm *mm, uint64_t addr, void *to, size_t len)
     return n < 0 ? 0 : (size_t)n;
 }
 
+/* The rights of the opener were to one address space: an exec gives it up for another. */
+int proc_mem_open(const struct gen_inode *gi, struct file *f)
+{
+    uint64_t *id = kalloc(sizeof(*id));
+
+    if (!id)
+        return -ENOMEM;
+    *id = proc_mm_id(gi);
+    f->priv = id;
+    return 0;
+}
+
+static void mem_release(struct file *f)
+{
+    kfree(f->priv);
+    f->priv = NULL;
+}
+
+static struct mm *mem_mm(const struct file *f)
+{
+    struct mm *mm = proc_mm(gen_inode_of(f->inode));
+    const uint64_t *id = f->priv;
+
+    return mm && mm->id == *id ? mm : NULL;
+}
+
 static int64_t mem_read(struct file *f, struct uio *to, uint64_t *pos)
 {
-    struct gen_inode *gi = gen_inode_of(f->inode);
-    struct mm *mm = proc_mm(gi);
+    struct mm *mm = mem_mm(f);
     uint8_t chunk[CHUNK];
     int64_t done = 0;
 
@@ -54,8 +79,7 @@ static int64_t mem_read(struct file *f, struct uio *to, uint64_t *pos)
 
 static int64_t mem_write(struct file *f, struct uio *from, uint64_t *pos)
 {
-    struct gen_inode *gi = gen_inode_of(f->inode);
-    struct mm *mm = proc_mm(gi);
+    struct mm *mm = mem_mm(f);
     uint8_t chunk[CHUNK];
     int64_t done = 0;
 
@@ -93,6 +117,7 @@ const struct file_ops proc_mem_ops = {
     .read = mem_read,
     .write = mem_write,
     .seek = mem_seek,
+    .release = mem_release,
 };
 
 static int put_range(struct buf *out, struct mm *mm, uint64_t from, uint64_t to)

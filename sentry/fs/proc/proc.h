@@ -13,6 +13,8 @@ struct thread_group;
 bool proc_may_access(const struct task *caller, const struct task *target);
 /* The address space of the entry's process, borrowed; NULL for zombies. */
 struct mm *proc_mm(const struct gen_inode *gi);
+/* Of that one; an exec makes another, which who opened the entry before may have no access to. */
+uint64_t proc_mm_id(const struct gen_inode *gi);
 /* A thread of the entry's process that still has its files and fs; NULL for zombies. Borrowed. */
 struct task *proc_live_task(const struct gen_inode *gi);
 /* Path of p as the caller sees it, with \n and friends escaped when esc is not NULL. */
@@ -48,6 +50,7 @@ int proc_more_smaps(struct gen_inode *gi, struct buf *out, uint64_t *cursor);
 int proc_show_smaps_rollup(struct gen_inode *gi, struct buf *out);
 /* mem.c */
 extern const struct file_ops proc_mem_ops;
+int proc_mem_open(const struct gen_inode *gi, struct file *f) MUST_CHECK;
 int proc_show_cmdline(struct gen_inode *gi, struct buf *out);
 int proc_show_environ(struct gen_inode *gi, struct buf *out);
 int proc_show_auxv(struct gen_inode *gi, struct buf *out);
