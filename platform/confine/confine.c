@@ -12,12 +12,12 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include <linux/capability.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "platform/confine/caps.h"
 #include "platform/confine/filter.h"
 #include "platform/confine/landlock.h"
 
@@ -57,14 +57,8 @@ int confine_landlock(int proc_fd, struct error *err)
 
 int confine_no_capabilities(struct error *err)
 {
-    struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct none[2] = {0};
-    for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
-        continue;
-    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    if (syscall(SYS_capset, &h, none) < 0)
-        return error_errno(err, errno, "dropping capabilities");
-    return 0;
+    int r = caps_keep(0);
+    return r < 0 ? error_errno(err, -r, "dropping capabilities") : 0;
 }
 
 int confine_sentry(struct error *err)
