@@ -64,7 +64,7 @@ static struct task *parent_thread(const struct task *t)
 int ptrace_traceme(struct task *t)
 {
     struct task *tracer = parent_thread(t);
-    if (task_traced(t) || tracer == NULL)
+    if (task_traced(t) || tracer == NULL || !ptrace_may_be_tracer(tracer, t))
         return -EPERM;
     int r = ptrace_alloc(t);
     if (r == 0)

@@ -78,6 +78,10 @@ enum ptrace_mode {
     PTRACE_MODE_REALCREDS = 2
 };
 bool ptrace_may_access(const struct task *caller, const struct task *target, enum ptrace_mode mode);
+/* TRACEME: whether a parent that was not asked has the capabilities for it. */
+bool ptrace_may_be_tracer(const struct task *tracer, const struct task *t);
+/* Memory of a tracee that has become undumpable since it was attached to. */
+bool ptrace_may_copy(const struct task *tracer, const struct task *t);
 /* A set-id program does not get its ids under this tracer. */
 bool ptrace_forbids_setid(const struct task *t);
 

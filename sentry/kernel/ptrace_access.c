@@ -28,6 +28,17 @@ bool ptrace_may_access(const struct task *caller, const struct task *target, enu
     return (o->cap_permitted & ~(fs ? c->cap_effective : c->cap_permitted)) == 0;
 }
 
+bool ptrace_may_be_tracer(const struct task *tracer, const struct task *t)
+{
+    return (t->cred->cap_permitted & ~tracer->cred->cap_permitted) == 0 ||
+           cred_capable(tracer->cred, LX_CAP_SYS_PTRACE);
+}
+
+bool ptrace_may_copy(const struct task *tracer, const struct task *t)
+{
+    return t->group->dumpable || cred_capable(tracer->cred, LX_CAP_SYS_PTRACE);
+}
+
 bool ptrace_forbids_setid(const struct task *t)
 {
     return task_traced(t) && !cred_capable(t->ptrace->tracer->cred, LX_CAP_SYS_PTRACE) &&

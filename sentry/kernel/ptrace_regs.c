@@ -21,7 +21,7 @@
 enum {
     USER_CS = 0x33,
     USER_SS = 0x2b,
-    EFLAGS_USER = 0x54dd5, /* as FLAG_MASK of Linux, but NT, which is not ours to set */
+    EFLAGS_USER = 0x54dd5, /* as FLAG_MASK of Linux; the host drops NT */
     EFLAGS_FIXED = 0x202,
     FP_MAX = 16384,
     XSAVE_HEADER = 512,

@@ -32,7 +32,8 @@ struct request {
 static int peek(const struct request *rq)
 {
     uint64_t word;
-    if (mm_force_copy(rq->tracee->mm, rq->addr, &word, sizeof(word), false) != sizeof(word))
+    if (!ptrace_may_copy(rq->caller, rq->tracee) ||
+        mm_force_copy(rq->tracee->mm, rq->addr, &word, sizeof(word), false) != sizeof(word))
         return -EIO;
     return put_user(rq->caller, GADDR(rq->data), &word);
 }
@@ -40,6 +41,8 @@ static int peek(const struct request *rq)
 static int poke(const struct request *rq)
 {
     uint64_t word = rq->data;
+    if (!ptrace_may_copy(rq->caller, rq->tracee))
+        return -EIO;
     int64_t n = mm_force_copy(rq->tracee->mm, rq->addr, &word, sizeof(word), true);
     return n == sizeof(word) ? 0 : -EIO;
 }

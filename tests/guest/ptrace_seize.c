@@ -253,6 +253,21 @@ static void permissions(void)
         _exit(0);
     }
     say_end("traceme end", pid);
+    /* Attached to before it became undumpable: its registers, but not its memory. */
+    struct user_regs_struct regs;
+    pid = NEED(fork());
+    if (pid == 0) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        prctl(PR_SET_DUMPABLE, 0);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    NEED(waitpid(pid, &st, 0));
+    FACT("undumpable tracee: peek", ptrace(PTRACE_PEEKDATA, pid, word, 0) < 0 ? -1 : 0);
+    FACT("undumpable tracee: poke", ptrace(PTRACE_POKEDATA, pid, word, 0));
+    FACT("undumpable tracee: registers", ptrace(PTRACE_GETREGS, pid, 0, &regs));
+    kill(pid, SIGKILL);
+    say_end("undumpable end", pid);
 }
 
 int main(void)

@@ -372,6 +372,7 @@ TEST(permission)
     box.task->cred = c;
     c->cap_effective = c->cap_permitted = 0;
     ck_assert(!ptrace_may_access(box.task, t, PTRACE_MODE_REALCREDS)); /* it can do more */
+    ck_assert_int_eq(box_call(other, NR_ptrace, LX_PTRACE_TRACEME, 0, 0, 0), -EPERM);
     c->cap_permitted = t->cred->cap_permitted;
     ck_assert(ptrace_may_access(box.task, t, PTRACE_MODE_REALCREDS));
     ck_assert(!ptrace_may_access(box.task, t, PTRACE_MODE_FSCREDS));
