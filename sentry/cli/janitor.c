@@ -35,6 +35,17 @@ static struct {
 static char told[TOLD_MAX];
 static size_t told_len;
 
+static ssize_t read_told(void)
+{
+    char more[256];
+    /* What does not fit is left to others; only the end of the pipe is the monitor's. */
+    if (told_len == TOLD_MAX)
+        return read(0, more, sizeof(more));
+    ssize_t r = read(0, told + told_len, TOLD_MAX - told_len);
+    told_len += (size_t)MAX(r, (ssize_t)0);
+    return r;
+}
+
 /* -- the process ------------------------------------------------------------------------------- */
 
 static const char *next_string(size_t *at)
@@ -85,12 +96,11 @@ NORETURN static void janitor(int fd)
         (void)dup2(fd, 0);
     (void)syscall(SYS_close_range, 1u, ~0u, 0);
     for (;;) {
-        ssize_t r = told_len < TOLD_MAX ? read(0, told + told_len, TOLD_MAX - told_len) : 0;
+        ssize_t r = read_told();
         if (r < 0 && errno == EINTR)
             continue;
         if (r <= 0)
             break;
-        told_len += (size_t)r;
     }
     /* Entries are gone at once; a group takes as long as what it holds takes to end. */
     remove_all(false, 1);
