@@ -38,6 +38,7 @@
 #define STUB_PARK_NR     0x5e17
 #define STUB_KIND_DONE   1
 #define STUB_KIND_SIGNAL 2
+#define STUB_KIND_CAS    3
 /* In place of a call's number: compare and exchange the 32-bit word at args[0]. */
 #define STUB_CAS_NR 0x5e18
 

@@ -213,8 +213,8 @@ static void handle_command(struct plat_thread *th, const struct seccomp_notif *n
                 listener_continue(p, n->id);
             return;
         }
-    } else if (is_park(n) && (n->data.args[0] & 0xff) == STUB_KIND_DONE &&
-               n->data.args[3] == run->token) {
+    } else if (is_park(n) && n->data.args[3] == run->token &&
+               (n->data.args[0] & 0xff) == (run->cas ? STUB_KIND_CAS : STUB_KIND_DONE)) {
         bool failed = n->data.args[1] >= (uint64_t)-LX_MAX_ERRNO;
         bool called = run->next && !is_forged(n->data.args[1]) && (failed || run->next == run->n);
 

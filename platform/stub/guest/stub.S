@@ -69,12 +69,15 @@ resume:
     ud2
 
     /* The one command that is no call: rdi word, esi expected, edx new; the result is what was
-     * there. */
+     * there. It says so, lest a block that was overwritten with it give a call another result. */
     .org STUB_OFF_CAS, 0xcc
 compare_exchange:
     mov %esi, %eax
     lock cmpxchg %edx, (%rdi)
-    jmp done
+    mov %rax, %rsi
+    mov $STUB_KIND_CAS, %edi
+    xor %r8d, %r8d
+    jmp park
     .org 4096, 0xcc
 
     .section .note.GNU-stack, "", @progbits

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "abi/errno.h"
+#include "abi/prctl.h"
 
 #include "platform/stub/page.h"
 #include "platform/unotify/private.h"
@@ -364,6 +365,46 @@ UNOTIFY(fault_made_up)
     ck_assert_int_eq(w->ev.signo, SIGSEGV);
 }
 
+/* Another thread has the stub go on to a command of its own, whose result must not pass for that of
+ * the call that was asked for. */
+UNOTIFY(results_are_of_the_call)
+{
+    enum {
+        ROUNDS = 3000,
+        FOUND = 0x1234
+    };
+    const uint64_t block[9] = {STUB_CAS_NR, BOX_ADDR + 12288};
+    const uint32_t word = FOUND;
+    uint8_t code[] = {0x48, 0xb8, 0,    0,    0,   0, 0, 0, 0, 0, /* mov $next, %rax */
+                      0x48, 0xbb, 0,    0,    0,   0, 0, 0, 0, 0, /* mov $block, %rbx */
+                      0x48, 0x89, 0x18, 0xeb, 0xfb};              /* 1: mov %rbx, (%rax); jmp 1b */
+    uint64_t next = stub_slot_addr(w->th->slot) + STUB_BLOCK_NEXT, mine = BOX_ADDR + 8192;
+    struct plat_thread *other;
+    struct plat_regs regs;
+    struct host_call call;
+
+    memcpy(code + 2, &next, sizeof(next));
+    memcpy(code + 12, &mine, sizeof(mine));
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(map_anon(w->as, FREE_ADDR, 4096, 7), 0);
+    ck_assert_int_eq(plat_write(w->as, GADDR(FREE_ADDR), code, sizeof(code)), 0);
+    ck_assert_int_eq(plat_write(w->as, GADDR(mine), block, sizeof(block)), 0);
+    ck_assert_int_eq(plat_write(w->as, GADDR(block[1]), &word, sizeof(word)), 0);
+    ck_assert_int_eq(plat_ops->thread_clone(w->th, false, 0, NULL, &other), 0);
+    ck_assert_int_eq(plat_ops->get_regs(other, &regs), 0);
+    regs.rip = FREE_ADDR;
+    ck_assert_int_eq(plat_ops->set_regs(other, &regs), 0);
+    plat_ops->resume(other);
+    for (int i = 0; i < ROUNDS; i++) {
+        ck_assert_int_eq(host_call_arch_prctl(LX_ARCH_SET_GS, (uint64_t)i * 4096, &call), 0);
+        plat_ops->answer_host(w->th, &call);
+        if (plat_ops->get_regs(w->th, &regs) < 0)
+            break; /* killed for it */
+        ck_assert_uint_eq(regs.rax, 0);
+    }
+    plat_ops->process_kill(w->th);
+}
+
 TEST_SUITE(platform_hostile)
 {
     TEST_ADD(kick_is_blocked);
@@ -385,4 +426,5 @@ TEST_SUITE(platform_hostile)
     TEST_ADD(storm);
     TEST_ADD(killed_in_flight);
     TEST_ADD(interrupt_storm);
+    TEST_ADD(results_are_of_the_call);
 }
