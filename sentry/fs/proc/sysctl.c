@@ -495,6 +495,12 @@ int sysctl_set(const char *name, const char *value)
     }
     if (node->show != show_setting)
         return -EACCES;
+    /* What depends on the range depends on it whoever sets it. */
+    if (node->store == store_ranged || node->store == store_pipe_size) {
+        struct gen_inode gi = {.node = node};
+
+        return node->store(&gi, value, len);
+    }
     return setting_store(node, value, len);
 }
 

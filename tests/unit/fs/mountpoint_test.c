@@ -173,6 +173,10 @@ TEST(settings_of_the_configuration)
     ck_assert_uint_eq(sysctl_number("kernel.sem", 7), 250);
     ck_assert_int_eq(sysctl_set("kernel.msgmax", "99999999999999999999999"), 0);
     ck_assert_uint_eq(sysctl_number("kernel.msgmax", 7), UINT64_MAX >> 1);
+    ck_assert_int_eq(sysctl_set("fs.pipe-max-size", "12288"), 0);
+    ck_assert_uint_eq(sysctl_number("fs.pipe-max-size", 1), 16384);
+    ck_assert_int_eq(sysctl_set("fs.pipe-max-size", "0"), -EINVAL);
+    ck_assert_int_eq(sysctl_set("vm.swappiness", "201"), -EINVAL);
     ck_assert_int_eq(sysctl_set("kernel.core_pattern", "x"), 0);
     ck_assert_uint_eq(sysctl_number("kernel.core_pattern", 7), 7);
     ck_assert_int_eq(sysctl_set("kernel.hostname", "h"), 0);
