@@ -128,6 +128,16 @@ static void start(void)
         pipe_end.fd = p[1];
 }
 
+/* A janitor that somebody has killed is no reason for the monitor to die. */
+static void send_told(const char *text, size_t len)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    if (sigaction(SIGPIPE, &ignore, &old) < 0)
+        return;
+    (void)!write(pipe_end.fd, text, len);
+    (void)sigaction(SIGPIPE, &old, NULL);
+}
+
 /* Longer names than a pipe takes at once are nothing that a monitor makes. */
 static void tell(const char *const *strings, size_t n)
 {
@@ -143,7 +153,7 @@ static void tell(const char *const *strings, size_t n)
     }
     start();
     if (pipe_end.fd >= 0)
-        (void)!write(pipe_end.fd, text, len);
+        send_told(text, len);
 }
 
 void janitor_tell_group(const char *dir)
