@@ -396,9 +396,19 @@ void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
     *sb = (struct sandbox){.control = -1};
 }
 
+/* The sentry has its ends: its own end of a connection must be the only one, or nobody would see
+ * that it has died. */
+static void sockets_done(struct sockets *s)
+{
+    fd_close(s->control);
+    fd_close(s->gofer);
+    fd_close(s->volumes);
+    *s = (struct sockets){-1, -1, -1};
+}
+
 /* Sentry first: while it makes its namespaces, the servers are started. */
 static int start_all(struct boot *b, struct groups *g, const struct sockets *servers,
-                     const struct sockets *s, struct sandbox *sb, struct error *err)
+                     struct sockets *s, struct sandbox *sb, struct error *err)
 {
     struct join join = {-1, -1};
     /* On a host with v2 processes are born in the group, so it has to exist before. */
@@ -406,6 +416,7 @@ static int start_all(struct boot *b, struct groups *g, const struct sockets *ser
     int r = early ? groups_make(g, err) : 0;
     if (r == 0)
         r = sentry_start(b, g, s, &sb->sentry, &join, err);
+    sockets_done(s);
     if (r == 0 && !early)
         r = groups_make(g, err);
     if (r == 0)
@@ -451,9 +462,7 @@ int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb,
     fd_close(g.birthplace);
     fd_close(servers.gofer);
     fd_close(servers.volumes);
-    fd_close(s.gofer);
-    fd_close(s.volumes);
-    fd_close(s.control);
+    sockets_done(&s);
     if (r < 0) {
         sandbox_end(&sb, &status);
         return r;

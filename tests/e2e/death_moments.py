@@ -49,11 +49,11 @@ def identity(pid):
     return (fields[1].split()[19], fields[1].split()[0]) if len(fields) == 2 else None
 
 
-def cgroups(monitor):
-    """The groups carry their monitor's pid."""
-    found = []
+def cgroups(monitor=""):
+    """The groups carry their monitor's pid; an older one may have had the same."""
+    found = set()
     for where, dirs, _ in os.walk("/sys/fs/cgroup"):
-        found += [f"{where}/{d}" for d in dirs if d.startswith(f"sentry-{monitor}-")]
+        found |= {f"{where}/{d}" for d in dirs if d.startswith(f"sentry-{monitor}")}
     return found
 
 
@@ -84,8 +84,9 @@ def pick(monitor, below, rnd):
     roles = [(monitor, "monitor")]
     for pid in below:
         role = ROLES.get(read(f"/proc/{pid}/comm").strip())
-        # A sentry that is nobody's pid 1 is a fork on its way to be something else.
-        if role == "sentry" and len(read(f"/proc/{pid}/status").split("NSpid:")[-1].split("\n")[0].split()) < 2:
+        # A sentry that is nobody's pid 1 is a fork on its way to be something else, or makes one call for it.
+        pids_of = read(f"/proc/{pid}/status").split("NSpid:")[-1].split("\n")[0].split()
+        if role == "sentry" and (len(pids_of) < 2 or pids_of[-1] != "1"):
             continue
         if role:
             roles.append((pid, role))
@@ -93,13 +94,13 @@ def pick(monitor, below, rnd):
     return rnd.choice([r for r in roles if r[1] == wanted] or roles)
 
 
-def left(monitor, below, state, before, work):
+def left(monitor, below, state, before, groups, work):
     out = []
     for pid, who in below.items():
         now = identity(pid)
         if who and now and now[0] == who[0] and now[1] not in "ZX":
             out.append(f"process {pid} ({read(f'/proc/{pid}/comm').strip()})")
-    out += [f"cgroup {group}" for group in cgroups(monitor)]
+    out += [f"cgroup {group}" for group in cgroups(f"{monitor}-") - groups]
     out += [f"entry {entry}" for entry in entries(state) - before if orphan(entry)]
     out += [f"mount {line}" for line in read("/proc/self/mountinfo").split("\n") if work in line]
     out += [f"file {name}" for name in os.listdir(f"{work}/tmp")]
@@ -114,7 +115,7 @@ def one(sentry, image, work, user, index, rnd):
         command[2:2] = ["--name", f"moments-{os.getpid()}-{index}"]
     if user is not None:
         command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] + command
-    before = entries(state)
+    before, groups = entries(state), cgroups()
     run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                            env=dict(os.environ, XDG_RUNTIME_DIR=f"{work}/runtime"))
     starts = rnd.random() < 0.7
@@ -132,7 +133,7 @@ def one(sentry, image, work, user, index, rnd):
     if role == "monitor":
         run.wait()
     while True:
-        what = left(run.pid, below, state, before, work)
+        what = left(run.pid, below, state, before, groups, work)
         if run.poll() is None:
             what.append("the monitor runs")
         if not what or time.monotonic() > end:
