@@ -123,8 +123,9 @@ static void posture_log(const struct confinement *c)
 
 static int fail(const struct error *err, int status)
 {
-    /* Whoever ended the keeper says why. */
-    if (err->code == ESRCH)
+    /* Whoever ended the keeper says why. Without seccomp the sentry cannot start either, and the
+     * monitor says so in one line. */
+    if (err->code == ESRCH || err->code == ENOSYS)
         return status;
     char line[sizeof(err->text) + 32];
     int n = snprintf(line, sizeof(line), "sentry-gofer: %s\n", err->text);
