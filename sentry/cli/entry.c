@@ -90,11 +90,11 @@ static int claim(struct entry *e, struct error *err)
 {
     for (int i = 0; i < CLAIM_TRIES; i++) {
         int r = state_create_claimable(e->root, e->id, &e->dir, err);
-        if (r == -EEXIST && remove_stale(e->root, e->id))
+        /* Somebody who sweeps may have been faster, here and before the claim. */
+        if (r == -ENOENT || (r == -EEXIST && remove_stale(e->root, e->id)))
             continue;
         if (r < 0)
             return r;
-        /* Somebody who sweeps may have been faster than the claim. */
         r = state_claim(e->dir, true);
         if (r == 0)
             return 0;

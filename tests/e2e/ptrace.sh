@@ -55,7 +55,7 @@ has() {
     fi
 }
 has "a call" 'write\(1, "hi\\n", 3'
-has "a new process" '(fork|clone)(\(| resumed).* = [0-9]+'
+has "a new process" 'Process [0-9]+ attached'
 has "a signal" '--- SIGCHLD \{si_signo=SIGCHLD, si_code=CLD_EXITED'
 has "an end" '^\+\+\+ exited with 3 \+\+\+'
 

@@ -35,6 +35,21 @@ static void get(const char *what, int fd, size_t cap)
     show(what, buf, n);
 }
 
+/* The host's kernel hands an echo on by a worker of its own, at times in pieces. */
+static void get_echo(void)
+{
+    char buf[512];
+    ssize_t n = read(master, buf, sizeof(buf));
+    struct pollfd p = {.fd = master, .events = POLLIN};
+    while (n > 0 && (size_t)n < sizeof(buf) && poll(&p, 1, 50) > 0) {
+        ssize_t more = read(master, buf + n, sizeof(buf) - (size_t)n);
+        if (more <= 0)
+            break;
+        n += more;
+    }
+    show("echo", buf, n);
+}
+
 static void put(int fd, const char *s)
 {
     if (write(fd, s, strlen(s)) != (ssize_t)strlen(s))
@@ -59,27 +74,27 @@ static void cooked(void)
 {
     put(master, "abx\177c\r");
     get("line", slave, 100);
-    get("echo", master, 100);
+    get_echo();
     put(master, "one two\027three\r");
     get("word erase", slave, 100);
-    get("echo", master, 100);
+    get_echo();
     put(master, "junk\025ok\r");
     get("kill", slave, 100);
-    get("echo", master, 200);
+    get_echo();
     put(master, "a\026\003b\r");
     get("literal", slave, 100);
-    get("echo", master, 100);
+    get_echo();
     put(master, "a\tb\177\177c\r");
     get("tab", slave, 100);
-    get("echo", master, 100);
+    get_echo();
     put(master, "ab\022\r");
     get("reprint", slave, 100);
-    get("echo", master, 100);
+    get_echo();
     put(master, "part\004");
     get("eof after text", slave, 100);
     put(master, "\004");
     get("eof", slave, 100);
-    get("echo", master, 100);
+    get_echo();
     put(master, "first\rsecond\r");
     int n;
     /* Linux passes input on from a kernel thread. */
@@ -89,7 +104,7 @@ static void cooked(void)
     get("short read", slave, 3);
     get("rest", slave, 100);
     get("next", slave, 100);
-    get("echo", master, 100);
+    get_echo();
     put(slave, "out\nx\ty\r");
     get("output", master, 100);
 }
