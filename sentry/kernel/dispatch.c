@@ -58,7 +58,7 @@ static void task_hold(struct task *t, int64_t val)
 }
 
 /* In context, registers final: enter guest code. */
-static void context_leave(struct task *t)
+void dispatch_leave(struct task *t)
 {
     t->in_context = false;
     t->in_syscall = false;
@@ -69,7 +69,7 @@ static void context_leave(struct task *t)
 }
 
 /* In context: signals, then on into guest code. from_call: a call with result val is ending. */
-static void context_finish(struct task *t, bool from_call, int64_t val)
+void dispatch_finish(struct task *t, bool from_call, int64_t val)
 {
     if (UNLIKELY(t->ptrace != NULL)) {
         ptrace_finish(t, from_call, val);
@@ -96,7 +96,7 @@ static void context_finish(struct task *t, bool from_call, int64_t val)
         task_hold(t, 0);
         return;
     }
-    context_leave(t);
+    dispatch_leave(t);
 }
 
 static bool is_restart(int64_t val)
@@ -107,7 +107,6 @@ static bool is_restart(int64_t val)
 
 /* NOLINTBEGIN(misc-no-recursion): a call starts over only after a pending signal was taken off that
  * turned out to be ignored */
-static void run_handler(struct task *t);
 
 /* The interrupted call starts over, without the guest noticing. */
 static void restart_call(struct task *t, int64_t val)
@@ -115,7 +114,7 @@ static void restart_call(struct task *t, int64_t val)
     if (val == -ERESTART_RESTARTBLOCK)
         t->call.nr = SYS_NR_RESTART_SYSCALL;
     t->state = TASK_AT_GATE;
-    run_handler(t);
+    dispatch_rerun(t);
 }
 
 static void gate_return(struct task *t, int64_t val)
@@ -144,14 +143,14 @@ static void gate_return(struct task *t, int64_t val)
     plat_ops->answer(t->pth, val);
 }
 
-static void dispatch_return(struct task *t, int64_t val)
+void dispatch_return(struct task *t, int64_t val)
 {
     task_call_done(t);
     if (kernel.strace)
         strace_exit(t, val);
     if (t->in_context) {
         if (LIKELY(t->ptrace == NULL) || !ptrace_call_exit(t, val))
-            context_finish(t, true, val);
+            dispatch_finish(t, true, val);
     } else {
         gate_return(t, val);
     }
@@ -205,7 +204,7 @@ static void dispatch_result(struct task *t, struct sys_res res)
         if (kernel.strace)
             strace_exit(t, (int64_t)t->regs.rax);
         if (LIKELY(t->ptrace == NULL) || !ptrace_call_resumed(t))
-            context_finish(t, false, 0);
+            dispatch_finish(t, false, 0);
         break;
     case SYS_GONE:
     default:
@@ -223,7 +222,7 @@ static struct sys_res call_handler(struct task *t)
     return sys_ret(syscall_refusal(t->call.nr));
 }
 
-static void run_handler(struct task *t)
+void dispatch_rerun(struct task *t)
 {
     task_get(t);
     kernel.current = t;
@@ -287,7 +286,7 @@ void dispatch_call(struct task *t, bool after_seccomp)
     int64_t val = 0;
     switch (seccomp_check(t, after_seccomp, &val)) {
     case SECCOMP_GO:
-        run_handler(t);
+        dispatch_rerun(t);
         break;
     case SECCOMP_ANSWER:
         dispatch_return(t, val);
@@ -337,11 +336,11 @@ static void event_context(struct task *t)
         if (UNLIKELY(t->call_held))
             begin_held_call(t);
         else
-            run_handler(t);
+            dispatch_rerun(t);
         return;
     }
     bool from_call = t->in_syscall;
-    context_finish(t, from_call, t->pending_ret);
+    dispatch_finish(t, from_call, t->pending_ret);
 }
 
 static void event_fault(struct task *t, const struct plat_event *ev)
@@ -368,7 +367,7 @@ static void event_fault(struct task *t, const struct plat_event *ev)
               (unsigned long long)t->regs.rip);
         signal_force(t, &info);
     }
-    context_finish(t, false, 0);
+    dispatch_finish(t, false, 0);
 }
 
 void dispatch_event(const struct plat_event *ev)
@@ -412,28 +411,8 @@ void dispatch_event(const struct plat_event *ev)
 void dispatch_start(struct task *t)
 {
     task_get(t);
-    context_finish(t, false, 0);
+    dispatch_finish(t, false, 0);
     task_put(t);
-}
-
-void dispatch_rerun(struct task *t)
-{
-    run_handler(t);
-}
-
-void dispatch_answer(struct task *t, int64_t val)
-{
-    dispatch_return(t, val);
-}
-
-void dispatch_finish(struct task *t, bool from_call, int64_t val)
-{
-    context_finish(t, from_call, val);
-}
-
-void dispatch_leave(struct task *t)
-{
-    context_leave(t);
 }
 
 /* -- run queue --------------------------------------------------------------------------------- */
@@ -463,7 +442,7 @@ static void run_held(struct task *t)
 {
     t->state = TASK_AT_GATE;
     if (t->in_context)
-        context_finish(t, t->in_syscall, t->pending_ret);
+        dispatch_finish(t, t->in_syscall, t->pending_ret);
     else
         gate_return(t, t->pending_ret);
 }
@@ -480,7 +459,7 @@ static void run_queued(struct task *t)
         task_cancel_waits(t);
         t->state = TASK_AT_GATE;
         t->yielded = false;
-        run_handler(t);
+        dispatch_rerun(t);
     }
 }
 

@@ -26,7 +26,7 @@ void dispatch_start(struct task *t);
  * say: after_seccomp), runs again, returns val; signals and on; on without another look. */
 void dispatch_call(struct task *t, bool after_seccomp);
 void dispatch_rerun(struct task *t);
-void dispatch_answer(struct task *t, int64_t val);
+void dispatch_return(struct task *t, int64_t val);
 void dispatch_finish(struct task *t, bool from_call, int64_t val);
 void dispatch_leave(struct task *t);
 

@@ -119,16 +119,9 @@ static bool parent_ignores(const struct thread_group *parent, bool *ret_silent)
 
 static void chld_info(const struct thread_group *tg, struct lx_siginfo *info)
 {
-    int st = tg->exit_code;
     info->si_pid = (int32_t)tg->pid;
     info->si_uid = tg->leader != NULL ? tg->leader->cred->uid : 0;
-    if ((st & 0x7f) == 0) {
-        info->si_code = LX_CLD_EXITED;
-        info->si_status = (st >> 8) & 0xff;
-    } else {
-        info->si_code = (st & LX_W_COREFLAG) != 0 ? LX_CLD_DUMPED : LX_CLD_KILLED;
-        info->si_status = st & 0x7f;
-    }
+    signal_info_ended(info, tg->exit_code);
     info->si_utime = (int64_t)(tg->cpu_dead / (NSEC_PER_SEC / 100));
 }
 

@@ -7,6 +7,7 @@
 #include "lib/compiler.h"
 
 #include "abi/errno.h"
+#include "abi/sched.h"
 #include "abi/wait.h"
 
 #include "lib/alloc.h"
@@ -96,22 +97,17 @@ int ptrace_attach(struct task *tracer, struct task *t, bool seize, uint32_t opti
 int ptrace_clone_prepare(struct task *t, struct task *child, uint64_t flags, int exit_signal,
                          int *ret_event)
 {
-    enum {
-        CLONE_PTRACE = 0x2000,
-        CLONE_VFORK = 0x4000,
-        CLONE_UNTRACED = 0x800000
-    };
     int event = LX_PTRACE_EVENT_FORK;
     *ret_event = 0;
     if (!task_traced(t))
         return 0;
-    if (flags & CLONE_VFORK)
+    if (flags & LX_CLONE_VFORK)
         event = LX_PTRACE_EVENT_VFORK;
     else if (exit_signal != LX_SIGCHLD)
         event = LX_PTRACE_EVENT_CLONE;
-    if (!(flags & CLONE_UNTRACED) && ptrace_event_wanted(t, event))
+    if (!(flags & LX_CLONE_UNTRACED) && ptrace_event_wanted(t, event))
         *ret_event = event;
-    return *ret_event != 0 || (flags & CLONE_PTRACE) ? ptrace_alloc(child) : 0;
+    return *ret_event != 0 || (flags & LX_CLONE_PTRACE) ? ptrace_alloc(child) : 0;
 }
 
 void ptrace_clone_attach(struct task *t, struct task *child)
@@ -225,21 +221,13 @@ void ptrace_forget(struct task *t)
     kfree(p);
 }
 
-static void exit_info(const struct task *t, struct lx_siginfo *info)
-{
-    int st = t->exit_code;
-    *info = (struct lx_siginfo){.si_signo = LX_SIGCHLD};
-    info->si_pid = (int32_t)t->pid;
-    info->si_uid = t->cred->uid;
-    info->si_code = (st & 0x7f) == 0 ? LX_CLD_EXITED : LX_CLD_KILLED;
-    info->si_status = (st & 0x7f) == 0 ? (st >> 8) & 0xff : st & 0x7f;
-}
-
 void ptrace_notify_exit(struct task *t)
 {
     struct thread_group *tg = t->ptrace->tracer->group;
-    struct lx_siginfo info;
-    exit_info(t, &info);
+    struct lx_siginfo info = {.si_signo = LX_SIGCHLD};
+    info.si_pid = (int32_t)t->pid;
+    info.si_uid = t->cred->uid;
+    signal_info_ended(&info, t->exit_code);
     if (t == t->group->leader && tg == t->group->parent)
         info.si_signo = t->group->exit_signal;
     if (info.si_signo != 0)

@@ -230,15 +230,20 @@ int ptrace_set_fpregs(struct task *t, const void *buf)
     return fp_store(t, size, &sw);
 }
 
+/* The state beyond FXSAVE, where there is one. */
+static int xstate_load(struct task *t, size_t *ret_size, struct lx_fpx_sw_bytes *ret_sw)
+{
+    int r = fp_load(t, ret_size, ret_sw);
+    return r < 0 ? r : *ret_size == LX_FXSAVE_SIZE ? -ENODEV : 0;
+}
+
 int64_t ptrace_get_xstate(struct task *t, const void **ret_buf)
 {
     struct lx_fpx_sw_bytes sw;
     size_t size;
-    int r = fp_load(t, &size, &sw);
+    int r = xstate_load(t, &size, &sw);
     if (r < 0)
         return r;
-    if (size == LX_FXSAVE_SIZE)
-        return -ENODEV;
     uint64_t features = sw.xfeatures & FEATURES, present = present_get() & FEATURES;
     fill_initial(size);
     memset(fp_buf + LX_FP_SW_OFFSET, 0, sizeof(sw));
@@ -255,11 +260,9 @@ int ptrace_set_xstate(struct task *t, const void *buf, size_t len)
     const uint8_t *src = buf;
     uint64_t present;
     size_t size;
-    int r = fp_load(t, &size, &sw);
+    int r = xstate_load(t, &size, &sw);
     if (r < 0)
         return r;
-    if (size == LX_FXSAVE_SIZE)
-        return -ENODEV;
     if (len != xstate_end(sw.xfeatures, size))
         return -EFAULT;
     memcpy(&present, src + XSAVE_HEADER, sizeof(present));

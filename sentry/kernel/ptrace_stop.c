@@ -44,16 +44,22 @@ static void notify_tracer(const struct task *t, int code, int status)
     wait_queue_wake(&tracer->group->child_wait, 0);
 }
 
+/* The trap flag of a step is not the program's. */
+static void take_tf_back(struct task *t)
+{
+    if (!t->ptrace->forced_tf)
+        return;
+    t->regs.eflags &= ~(uint64_t)EFLAGS_TF;
+    t->ptrace->forced_tf = false;
+}
+
 static void stop(struct task *t, enum ptrace_at at, int code, int why,
                  const struct lx_siginfo *info)
 {
     struct ptrace *p = t->ptrace;
 
     KASSERT(t->in_context && p->tracer != NULL);
-    if (p->forced_tf) {
-        t->regs.eflags &= ~(uint64_t)EFLAGS_TF;
-        p->forced_tf = false;
-    }
+    take_tf_back(t);
     p->at = at;
     p->code = code;
     p->waitable = true;
@@ -180,10 +186,7 @@ bool ptrace_call_context(struct task *t)
     bool held = p->seccomp_held;
 
     p->seccomp_held = false;
-    if (p->forced_tf) {
-        t->regs.eflags &= ~(uint64_t)EFLAGS_TF;
-        p->forced_tf = false;
-    }
+    take_tf_back(t);
     if (p->tracer == NULL)
         return false;
     show_call(t);
@@ -362,10 +365,7 @@ static void finish(struct task *t)
 void ptrace_finish(struct task *t, bool from_call, int64_t val)
 {
     struct ptrace *p = t->ptrace;
-    if (p->forced_tf) {
-        t->regs.eflags &= ~(uint64_t)EFLAGS_TF;
-        p->forced_tf = false;
-    }
+    take_tf_back(t);
     if (from_call) {
         t->regs.rax = (uint64_t)val;
         p->orig_rax = t->call.nr;
@@ -469,7 +469,7 @@ static void run_call(struct task *t, bool after_seccomp)
     struct ptrace *p = t->ptrace;
     if (!is_call(p) || p->emulated) {
         t->call.nr = (uint32_t)p->orig_rax;
-        dispatch_answer(t, (int64_t)t->regs.rax);
+        dispatch_return(t, (int64_t)t->regs.rax);
         return;
     }
     call_of_regs(t);

@@ -495,6 +495,18 @@ void signal_info_user(struct lx_siginfo *info, int signo, int code, const struct
     info->si_uid = sender->cred->uid;
 }
 
+void signal_info_ended(struct lx_siginfo *info, int wait_status)
+{
+    int signo = wait_status & 0x7f;
+    if (signo == 0) {
+        info->si_code = LX_CLD_EXITED;
+        info->si_status = (wait_status >> 8) & 0xff;
+    } else {
+        info->si_code = (wait_status & LX_W_COREFLAG) != 0 ? LX_CLD_DUMPED : LX_CLD_KILLED;
+        info->si_status = signo;
+    }
+}
+
 void signal_force(struct task *t, const struct lx_siginfo *info)
 {
     int signo = info->si_signo;

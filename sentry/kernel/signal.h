@@ -49,6 +49,8 @@ void signal_send_kernel_group(struct thread_group *tg, int signo);
 void signal_send_kernel_pgrp(uint32_t pgid, int signo);
 /* Makes the siginfo of kill(2) from sender. */
 void signal_info_user(struct lx_siginfo *info, int signo, int code, const struct task *sender);
+/* si_code and si_status of a process or tracee that ended with this wait status. */
+void signal_info_ended(struct lx_siginfo *info, int wait_status);
 
 /* Takes the first pending signal of set (task's own first, then the group's); 0 when none. */
 int signal_dequeue(struct task *t, uint64_t set, struct lx_siginfo *ret_info);

@@ -281,12 +281,8 @@ static void waitid_info(const struct wait_result *res, struct lx_siginfo *info)
     } else if ((st & 0xff) == 0x7f) {
         info->si_code = LX_CLD_STOPPED;
         info->si_status = (st >> 8) & 0xff;
-    } else if ((st & 0x7f) == 0) {
-        info->si_code = LX_CLD_EXITED;
-        info->si_status = (st >> 8) & 0xff;
     } else {
-        info->si_code = (st & LX_W_COREFLAG) ? LX_CLD_DUMPED : LX_CLD_KILLED;
-        info->si_status = st & 0x7f;
+        signal_info_ended(info, st);
     }
 }
 

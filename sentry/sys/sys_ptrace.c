@@ -123,15 +123,11 @@ static int64_t regset_read(const struct request *rq, uint8_t *small, const void 
     }
 }
 
-/* New bytes over the set as it is. */
-static int regset_write(const struct request *rq, gaddr_t from, size_t n)
+/* New bytes over the set as it is: size bytes at old. */
+static int regset_write(const struct request *rq, const void *old, size_t size, gaddr_t from,
+                        size_t n)
 {
-    uint8_t small[LX_FXSAVE_SIZE];
-    const void *old;
-    int64_t size = regset_read(rq, small, &old);
-    if (size < 0)
-        return (int)size;
-    uint8_t *buf = kmemdup(old, (size_t)size);
+    uint8_t *buf = kmemdup(old, size);
     if (buf == NULL)
         return -ENOMEM;
     int r = copy_from_user(rq->caller, buf, from, n);
@@ -165,7 +161,7 @@ static int regset(const struct request *rq)
     if (rq->nr == LX_PTRACE_GETREGSET)
         r = copy_to_user(rq->caller, iov.iov_base, buf, n);
     else
-        r = regset_write(rq, iov.iov_base, n);
+        r = regset_write(rq, buf, (size_t)size, iov.iov_base, n);
     if (r < 0)
         return r;
     return copy_to_user(rq->caller, GADDR(rq->data + offsetof(struct lx_iovec, iov_len)), &n,
@@ -398,6 +394,14 @@ static int64_t attach(struct task *t, struct task *other, const struct request *
     return ptrace_attach(t, other, seize, seize ? (uint32_t)rq->data : 0);
 }
 
+static int interrupt(const struct request *rq)
+{
+    if (!rq->tracee->ptrace->seized || rq->tracee->pth == NULL)
+        return -EIO;
+    ptrace_interrupt(rq->tracee);
+    return 0;
+}
+
 struct sys_res sys_ptrace(struct task *t, const struct sys_args *a)
 {
     struct request rq = {.caller = t,
@@ -416,14 +420,8 @@ struct sys_res sys_ptrace(struct task *t, const struct sys_args *a)
         return sys_ret(-ESRCH);
     if (rq.nr == LX_PTRACE_KILL)
         return sys_ret(kill_tracee(&rq));
-    if (rq.nr == LX_PTRACE_INTERRUPT && rq.tracee->ptrace->seized) {
-        if (rq.tracee->pth == NULL)
-            return sys_ret(-EIO);
-        ptrace_interrupt(rq.tracee);
-        return sys_ret(0);
-    }
     if (rq.nr == LX_PTRACE_INTERRUPT)
-        return sys_ret(-EIO);
+        return sys_ret(interrupt(&rq));
     if (!ptrace_is_stopped(rq.tracee))
         return sys_ret(-ESRCH);
     return sys_ret(stopped_request(&rq));
