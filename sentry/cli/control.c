@@ -18,6 +18,7 @@
 #include <sys/un.h>
 
 #include "lib/alloc.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 
@@ -57,13 +58,12 @@ int control_bind(int dir_fd, int fd, struct error *err)
 
 int control_listen(int dir_fd, int *ret_fd, struct error *err)
 {
-    int r = control_socket(ret_fd, err);
+    auto_fd int fd = -1;
+    int r = control_socket(&fd, err);
     if (r == 0)
-        r = control_bind(dir_fd, *ret_fd, err);
-    if (r < 0) {
-        fd_close(*ret_fd);
-        *ret_fd = -1;
-    }
+        r = control_bind(dir_fd, fd, err);
+    if (r == 0)
+        *ret_fd = take_fd(fd);
     return r;
 }
 

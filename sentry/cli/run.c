@@ -85,13 +85,11 @@ static void run_lasting(void *ctx)
     struct run *r = ctx;
     struct error err;
     error_init(&err);
-    if (r->b->name != NULL)
-        return;
     if (entry_begin(&r->entry, r->b, &err) < 0) {
         LOG_I(CH_CLI, "no entry in the state directory: %s", err.text);
         return;
     }
-    if (r->b->listen_later && send(r->control, BOOT_LISTEN, strlen(BOOT_LISTEN), MSG_NOSIGNAL) < 0)
+    if (send(r->control, BOOT_LISTEN, strlen(BOOT_LISTEN), MSG_NOSIGNAL) < 0)
         LOG_I(CH_CLI, "no control socket: the sentry has ended");
     fd_close(r->b->listen_fd);
     r->b->listen_fd = -1;
@@ -109,19 +107,21 @@ static int run_boot(struct boot *b)
     struct monitor_result res;
     struct run r = {.b = b};
     struct error err;
-    struct monitor_hooks hooks = {.ctx = &r,
-                                  .made = run_made,
-                                  .started = run_started,
-                                  .lasting = run_lasting,
-                                  .ending = run_ending};
+    struct monitor_hooks hooks = {
+        .ctx = &r, .made = run_made, .started = run_started, .ending = run_ending};
 
     error_init(&err);
     if (b->name != NULL && entry_begin(&r.entry, b, &err) < 0) {
         (void)fprintf(stderr, "sentry: --name: %s\n", err.text);
         return EXIT_START;
     }
-    if (b->name == NULL)
+    if (b->name == NULL) {
         b->listen_later = control_socket(&b->listen_fd, &err) == 0;
+        if (b->listen_later)
+            hooks.lasting = run_lasting;
+        else
+            LOG_I(CH_CLI, "no entry in the state directory: %s", err.text);
+    }
     monitor_run(b, &hooks, &res);
     entry_end(&r.entry);
     if (res.verdict != VERDICT_OK && res.verdict != VERDICT_EXIT && res.verdict != VERDICT_SIGNAL)

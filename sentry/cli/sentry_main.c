@@ -116,7 +116,7 @@ static void set_limits(const struct boot *b)
 
 static struct console console;
 static struct host_watch control_watch;
-static int later_listener = -1; /* bound while we start */
+static int later_listener = -1; /* boot.listen_fd until BOOT_LISTEN */
 
 static void prepare_outputs(const struct boot *b)
 {

@@ -41,11 +41,10 @@ struct aside {
 
 static long raw_call(long nr, long a, long b, long c)
 {
-    register long r10 __asm__("r10") = 0;
     long r;
     __asm__ volatile("syscall"
                      : "=a"(r)
-                     : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
+                     : "a"(nr), "D"(a), "S"(b), "d"(c)
                      : "rcx", "r11", "memory");
     return r;
 }

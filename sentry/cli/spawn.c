@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
@@ -28,13 +27,10 @@
 #include <unistd.h>
 
 #include <linux/sched.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-
-#include "platform/confine/confine.h"
 
 #include "gofer/proto.h"
 #include "lib/error.h"
