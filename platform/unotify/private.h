@@ -33,12 +33,13 @@ enum vis_state {
     VIS_CONTEXT
 };
 
-/* The call that is in progress in a parked thread: a chain of host calls. */
+/* A compare-and-exchange of a guest word. */
 struct stub_cas {
     uint64_t addr;
     uint32_t expected, desired;
 };
 
+/* What is in progress in a parked thread: a chain of host calls, or one such exchange. */
 struct stub_run {
     const struct stub_cas *cas; /* instead of calls (n is 0), or NULL */
     const struct host_call *calls;
