@@ -47,6 +47,16 @@ says() {
     fi
 }
 
+# has NAME PATTERN: a line of the trace in $work/trace matches.
+has() {
+    if grep -Eq -- "$2" "$work/trace"; then
+        echo "ok   $1"
+    else
+        echo "FAIL $1: no line matches $2"
+        failures=$((failures + 1))
+    fi
+}
+
 finish() {
     if [ "$failures" -gt 0 ]; then
         echo "$failures checks failed"

@@ -3,7 +3,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "facts.h"
+#include "tracee.h"
 
 static char word[64] = "untouched";
 static const char constant[64] __attribute__((aligned(64))) = "constant";
@@ -26,19 +26,6 @@ static const char *call_name(long nr)
     default:
         return "other";
     }
-}
-
-static pid_t traced_child(void (*fn)(void))
-{
-    pid_t pid = NEED(fork());
-    if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
-            _exit(90);
-        raise(SIGSTOP);
-        fn();
-        _exit(0);
-    }
-    return pid;
 }
 
 static int wait_stop(const char *label, pid_t pid)
@@ -65,7 +52,7 @@ static void some_calls(void)
 /* A call without a name is the C library's own. */
 static void calls(void)
 {
-    pid_t pid = traced_child(some_calls);
+    pid_t pid = traced_child(some_calls, 0);
     wait_stop("calls first", pid);
     FACT("sysgood", ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD));
     FACT("bad options", ptrace(PTRACE_SETOPTIONS, pid, 0, 0x10000000));
@@ -131,7 +118,7 @@ static bool until_call(pid_t pid, long nr)
 
 static void changes(void)
 {
-    pid_t pid = traced_child(change_calls);
+    pid_t pid = traced_child(change_calls, 0);
     wait_stop(NULL, pid);
     NEED(ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD));
     YES("first", until_call(pid, SYS_getppid));
@@ -163,7 +150,7 @@ static void emulated_call(void)
 
 static void emulation(void)
 {
-    pid_t pid = traced_child(emulated_call);
+    pid_t pid = traced_child(emulated_call, 0);
     wait_stop(NULL, pid);
     NEED(ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD));
     YES("emulate: first", until_call(pid, SYS_getppid));
@@ -185,7 +172,7 @@ static void tell_word(void)
 
 static void memory(void)
 {
-    pid_t pid = traced_child(tell_word);
+    pid_t pid = traced_child(tell_word, 0);
     wait_stop(NULL, pid);
     errno = 0;
     long v = ptrace(PTRACE_PEEKDATA, pid, word, 0);

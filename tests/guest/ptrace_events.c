@@ -9,22 +9,13 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "facts.h"
+#include "tracee.h"
 
 static char self[PATH_MAX];
 
-static pid_t traced_child(void (*fn)(void), long options)
+static pid_t child_with(void (*fn)(void), long options)
 {
-    int st;
-    pid_t pid = NEED(fork());
-    if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
-            _exit(90);
-        raise(SIGSTOP);
-        fn();
-        _exit(3);
-    }
-    NEED(waitpid(pid, &st, 0));
+    pid_t pid = stopped_child(fn, 3);
     NEED(ptrace(PTRACE_SETOPTIONS, pid, 0, options));
     return pid;
 }
@@ -202,7 +193,7 @@ static void filtered(void)
 
 static void seccomp_event(void)
 {
-    pid_t pid = traced_child(filtered, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD);
+    pid_t pid = child_with(filtered, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD);
     int st, n = 0;
     nnames = 0;
     name_of(pid);
@@ -228,7 +219,7 @@ static void seccomp_event(void)
     }
     say("seccomp: %s", status_text(st));
     /* Without the option the call does not run. */
-    pid = traced_child(filtered, 0);
+    pid = child_with(filtered, 0);
     NEED(ptrace(PTRACE_CONT, pid, 0, 0));
     say_end("seccomp without", pid);
 }
@@ -236,7 +227,7 @@ static void seccomp_event(void)
 /* What execve does without the option, and what calls look like around it. */
 static void plain_exec(void)
 {
-    pid_t pid = traced_child(exec_self, 0);
+    pid_t pid = child_with(exec_self, 0);
     int st;
     NEED(ptrace(PTRACE_CONT, pid, 0, 0));
     NEED(waitpid(pid, &st, 0));
@@ -245,7 +236,7 @@ static void plain_exec(void)
     say_stop(pid, st);
     NEED(ptrace(PTRACE_CONT, pid, 0, 0));
     say_end("plain exec", pid);
-    pid = traced_child(exec_self, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD);
+    pid = child_with(exec_self, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD);
     for (int i = 0; i < 400; i++) {
         struct user_regs_struct r;
         NEED(ptrace(PTRACE_SYSCALL, pid, 0, 0));
@@ -265,7 +256,7 @@ static void plain_exec(void)
 /* The event of a thread's exec comes from the process; nothing else is told of the two ids. */
 static void thread_exec_events(void)
 {
-    pid_t pid = traced_child(exec_by_thread, PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC);
+    pid_t pid = child_with(exec_by_thread, PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC);
     int st;
     NEED(ptrace(PTRACE_CONT, pid, 0, 0));
     NEED(waitpid(pid, &st, __WALL));
@@ -304,7 +295,7 @@ static void two_threads(void)
 
 static void thread_zombies(void)
 {
-    pid_t pid = traced_child(two_threads, PTRACE_O_TRACECLONE);
+    pid_t pid = child_with(two_threads, PTRACE_O_TRACECLONE);
     int st;
     unsigned long tid = 0;
     NEED(ptrace(PTRACE_CONT, pid, 0, 0));
@@ -341,14 +332,14 @@ int main(int argc, char **argv)
         return 0;
     }
     alarm(200);
-    follow("fork", traced_child(fork_once, PTRACE_O_TRACEFORK));
-    follow("fork untraced", traced_child(fork_once, PTRACE_O_TRACEVFORK));
-    follow("vfork", traced_child(vfork_once, PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE));
-    follow("vfork done", traced_child(vfork_once, PTRACE_O_TRACEVFORKDONE));
-    follow("thread", traced_child(thread_once, PTRACE_O_TRACECLONE));
-    follow("exec", traced_child(exec_self, PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT));
-    follow("exit", traced_child(thread_once, PTRACE_O_TRACEEXIT));
-    follow("signal", traced_child(die_of_signal, PTRACE_O_TRACEEXIT));
+    follow("fork", child_with(fork_once, PTRACE_O_TRACEFORK));
+    follow("fork untraced", child_with(fork_once, PTRACE_O_TRACEVFORK));
+    follow("vfork", child_with(vfork_once, PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE));
+    follow("vfork done", child_with(vfork_once, PTRACE_O_TRACEVFORKDONE));
+    follow("thread", child_with(thread_once, PTRACE_O_TRACECLONE));
+    follow("exec", child_with(exec_self, PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT));
+    follow("exit", child_with(thread_once, PTRACE_O_TRACEEXIT));
+    follow("signal", child_with(die_of_signal, PTRACE_O_TRACEEXIT));
     seccomp_event();
     plain_exec();
     thread_exec_events();

@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#include "facts.h"
+#include "tracee.h"
 
 #ifndef PTRACE_GET_SYSCALL_INFO
 #define PTRACE_GET_SYSCALL_INFO 0x420e
@@ -28,21 +28,6 @@ struct call_info {
         uint8_t bytes[64];
     };
 };
-
-static pid_t traced_child(void (*fn)(void))
-{
-    int st;
-    pid_t pid = NEED(fork());
-    if (pid == 0) {
-        if (syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0) < 0)
-            _exit(90);
-        raise(SIGSTOP);
-        fn();
-        _exit(0);
-    }
-    NEED(waitpid(pid, &st, 0));
-    return pid;
-}
 
 static int go(pid_t pid, int request, int signo)
 {
@@ -76,7 +61,7 @@ static void known_registers(void)
 
 static void general(void)
 {
-    pid_t pid = traced_child(known_registers);
+    pid_t pid = stopped_child(known_registers, 0);
     int st = go(pid, PTRACE_CONT, 0);
     struct user_regs_struct r = regs_of(pid), s;
     siginfo_t si = {0};
@@ -118,7 +103,7 @@ static void general(void)
 
 static void floating(void)
 {
-    pid_t pid = traced_child(known_registers);
+    pid_t pid = stopped_child(known_registers, 0);
     struct user_fpregs_struct fp, fp2;
     go(pid, PTRACE_CONT, 0);
     FACT("getfpregs", syscall(SYS_ptrace, PTRACE_GETFPREGS, pid, 0, &fp));
@@ -178,7 +163,7 @@ static void stepped(void)
 
 static void steps(void)
 {
-    pid_t pid = traced_child(stepped);
+    pid_t pid = stopped_child(stepped, 0);
     int st = go(pid, PTRACE_CONT, 0);
     unsigned long at = (unsigned long)regs_of(pid).rip;
     say("at int3: %s", status_text(st));
@@ -217,7 +202,7 @@ static void two_calls(void)
 
 static void call_infos(void)
 {
-    pid_t pid = traced_child(two_calls);
+    pid_t pid = stopped_child(two_calls, 0);
     struct call_info ci;
     memset(&ci, 0xee, sizeof(ci));
     VALUE("none", syscall(SYS_ptrace, PTRACE_GET_SYSCALL_INFO, pid, sizeof(ci), &ci));
@@ -265,7 +250,7 @@ static void gs_user(void)
 
 static void bases(void)
 {
-    pid_t pid = traced_child(gs_user);
+    pid_t pid = stopped_child(gs_user, 0);
     go(pid, PTRACE_CONT, 0);
     struct user_regs_struct r = regs_of(pid);
     YES("gs base", r.gs_base == (unsigned long)area);
@@ -296,7 +281,7 @@ static void memory_file(void)
     char path[64];
     int *none = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int *shared = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pid_t pid = traced_child(spin);
+    pid_t pid = stopped_child(spin, 0);
     int v = 99, got = 0;
     unsigned long w = 0;
     snprintf(path, sizeof(path), "/proc/%d/mem", pid);

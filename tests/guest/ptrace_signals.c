@@ -2,7 +2,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "facts.h"
+#include "tracee.h"
 
 static volatile sig_atomic_t handled, handled_code, handled_value;
 
@@ -19,21 +19,6 @@ static void catch (int signo, int flags)
     struct sigaction sa = {.sa_flags = SA_SIGINFO | flags};
     sa.sa_sigaction = handler;
     sigaction(signo, &sa, NULL);
-}
-
-static pid_t traced_child(void (*fn)(void))
-{
-    int st;
-    pid_t pid = NEED(fork());
-    if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
-            _exit(90);
-        raise(SIGSTOP);
-        fn();
-        _exit(0);
-    }
-    NEED(waitpid(pid, &st, 0));
-    return pid;
 }
 
 static int next_stop(const char *label, pid_t pid, int signo)
@@ -75,7 +60,7 @@ static void raise_some(void)
 
 static void decide(void)
 {
-    pid_t pid = traced_child(raise_some);
+    pid_t pid = stopped_child(raise_some, 0);
     siginfo_t si;
     next_stop("first", pid, 0);
     next_stop("second", pid, SIGUSR1);
@@ -115,7 +100,7 @@ static void blocked(void)
 
 static void masks(void)
 {
-    pid_t pid = traced_child(blocked);
+    pid_t pid = stopped_child(blocked, 0);
     uint64_t set = 0;
     siginfo_t si[4];
     struct {
@@ -203,7 +188,7 @@ static int stop_now(const char *label, pid_t pid)
 static void restarts(void)
 {
     NEED(pipe(fds));
-    pid_t pid = traced_child(read_pipe);
+    pid_t pid = stopped_child(read_pipe, 0);
     NEED(ptrace(PTRACE_CONT, pid, 0, 0));
     YES("reads", in_read(pid));
     kill(pid, SIGUSR1);
@@ -247,7 +232,7 @@ static void group_stops(void)
 {
     int st;
     siginfo_t si = {0};
-    pid_t pid = traced_child(stop_self);
+    pid_t pid = stopped_child(stop_self, 0);
     next_stop("stop signal", pid, 0);
     next_stop("to group stop", pid, SIGTSTP);
     char path[64], line[128] = "";
@@ -288,7 +273,7 @@ static void tracer_hears(void)
     int st;
     sa.sa_sigaction = on_child;
     sigaction(SIGCHLD, &sa, NULL);
-    pid_t pid = traced_child(idle);
+    pid_t pid = stopped_child(idle, 0);
     children = 0;
     NEED(ptrace(PTRACE_CONT, pid, 0, 0));
     while (waitpid(pid, &st, 0) < 0)

@@ -204,6 +204,19 @@ struct task *box_task(struct plat_thread *th)
     return plat_ops->thread_owner(th);
 }
 
+struct plat_thread *box_pick(uint8_t byte)
+{
+    struct plat_thread *ready[BOX_PICK_MAX];
+    size_t n = 0;
+
+    for (uint64_t id = 1; id <= fake_newest(box.p) && n < BOX_PICK_MAX; id++) {
+        struct plat_thread *th = fake_thread(box.p, id);
+        if (th && fake_state(th) == FAKE_RUNNING)
+            ready[n++] = th;
+    }
+    return n ? ready[byte % n] : NULL;
+}
+
 struct plat_thread *box_clone(struct plat_thread *th, uint64_t flags, uint64_t sp)
 {
     uint64_t before = fake_newest(box.p);

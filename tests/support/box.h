@@ -54,6 +54,10 @@ void box_run(void);
 void box_advance(uint64_t ns);
 
 struct task *box_task(struct plat_thread *th);
+/* One of the threads that run, by a fuzzer's byte; at most BOX_PICK_MAX are looked at. NULL: none
+ * runs. */
+#define BOX_PICK_MAX 12
+struct plat_thread *box_pick(uint8_t byte);
 /* fork(2): the child's thread. */
 struct plat_thread *box_fork(struct plat_thread *th);
 /* A thread of the same process, as pthread_create makes one; its stack pointer is sp. */

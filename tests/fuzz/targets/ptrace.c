@@ -59,19 +59,6 @@ static const uint64_t flags[] = {
 static const int signals[] = {0,          LX_SIGSTOP, LX_SIGCONT, LX_SIGTRAP,
                               LX_SIGUSR1, LX_SIGTSTP, LX_SIGCHLD, LX_SIGKILL};
 
-static struct plat_thread *pick(uint8_t byte)
-{
-    struct plat_thread *ready[MAX_TASKS];
-    size_t n = 0;
-
-    for (uint64_t id = 1; id <= fake_newest(box.p) && n < MAX_TASKS; id++) {
-        struct plat_thread *th = fake_thread(box.p, id);
-        if (th && fake_state(th) == FAKE_RUNNING)
-            ready[n++] = th;
-    }
-    return n ? ready[byte % n] : NULL;
-}
-
 static void request(struct plat_thread *th, const uint8_t *d)
 {
     int nr = requests[d[1] % ARRAY_LEN(requests)];
@@ -167,7 +154,7 @@ static void check(void)
 
 static void step(const uint8_t *d)
 {
-    struct plat_thread *th = pick(d[0] / 8);
+    struct plat_thread *th = box_pick(d[0] / 8);
 
     if (th == NULL || d[0] % 32 == 31)
         box_advance(NSEC_PER_SEC);

@@ -158,19 +158,6 @@ static uint64_t value(uint8_t byte, uint8_t salt)
     return 1ull << ((byte * 7u + salt) % 64);
 }
 
-static struct plat_thread *pick(uint8_t byte)
-{
-    struct plat_thread *ready[MAX_THREADS];
-    size_t n = 0;
-
-    for (uint64_t id = 1; id <= fake_newest(box.p) && n < MAX_THREADS; id++) {
-        struct plat_thread *th = fake_thread(box.p, id);
-        if (th && fake_state(th) == FAKE_RUNNING)
-            ready[n++] = th;
-    }
-    return n ? ready[byte % n] : NULL;
-}
-
 static void check_spaces(void)
 {
 #if SENTRY_DEBUG
@@ -186,7 +173,7 @@ static void check_spaces(void)
 
 static void step(const uint8_t *d)
 {
-    struct plat_thread *th = pick(d[0]);
+    struct plat_thread *th = box_pick(d[0]);
     uint64_t args[6], nr = d[1] | (uint64_t)(d[0] >> 7) << 8;
 
     if (!th || (nr == NR_exit_group && d[0] & 0x40)) {

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -17,14 +16,13 @@
 #include "abi/mman.h"
 
 #include "gofer/volume_client.h"
-#include "gofer/volume_server.h"
-#include "lib/alloc.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "sentry/fs/vfs.h"
 #include "sentry/host/host.h"
 #include "tests/support/script.h"
 #include "tests/support/test.h"
+#include "tests/support/volume_serve.h"
 
 static char dir[64];
 static int dir_fd;
@@ -70,34 +68,6 @@ static void remove_dir(void)
     (void)unlinkat(dir_fd, "plain", 0);
     fd_close(dir_fd);
     ck_assert_int_eq(rmdir(dir), 0);
-}
-
-static NORETURN void serve(int sock)
-{
-    struct volume_source root = {.fd = dir_fd, .writable = true};
-    struct volume_server *server;
-    kalloc_fail_after(0); /* our failures are not its */
-    if (volume_server_new(&root, 1, -1, 100, &server) < 0)
-        _exit(1);
-    int rc = volume_server_run(server, &(struct gofer_port){.sock = sock});
-    bool good = volumes_check(&server->volumes);
-    volume_server_free(server);
-    _exit(good && rc == 0 ? 0 : 9);
-}
-
-static pid_t start_server(int *ret_sock)
-{
-    int ends[2];
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    pid_t pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        fd_close(ends[0]);
-        serve(ends[1]);
-    }
-    fd_close(ends[1]);
-    *ret_sock = ends[0];
-    return pid;
 }
 
 /* -- the guest's side -------------------------------------------------------------------------- */
@@ -205,7 +175,7 @@ static int turn(const struct step *steps, int64_t *ret_got)
     struct volume_client *c = NULL;
     struct super *sb = NULL;
     int sock, at = 1000, status;
-    pid_t pid = start_server(&sock);
+    pid_t pid = serve_volume(dir_fd, &sock);
 
     if (volume_client_new(sock, 1, &c, NULL) == 0 && box_try()) {
         put_paths();

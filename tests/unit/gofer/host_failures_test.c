@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 
 #include "gofer/volume_client.h"
-#include "gofer/volume_server.h"
+#include "tests/support/volume_serve.h"
 #include "tests/unit/gofer/served.h"
 
 static struct {
@@ -188,12 +188,7 @@ TEST(an_image_server_whose_host_calls_fail)
     struct served s;
     make_tree(&s);
     for_each_failure {
-        struct error err;
-        serve(&s);
-        if (gofer_client_new(s.sock, 1, &s.client, &err) < 0)
-            s.client = NULL;
-        s.sock = -1;
-        bool greeted = s.client != NULL;
+        bool greeted = served_try(&s);
         if (greeted) {
             ask_image(s.client);
             ck_assert(!gofer_client_dead(s.client));
@@ -207,19 +202,6 @@ TEST(an_image_server_whose_host_calls_fail)
 END_TEST
 
 /* -- the volume server ------------------------------------------------------------------------- */
-
-static NORETURN void volume_main(struct served *s, int sock)
-{
-    struct volume_server *server;
-    struct volume_source root = {.fd = s->dir_fd, .writable = true};
-    kalloc_fail_after(0); /* our failures are not its */
-    if (volume_server_new(&root, 1, -1, 100, &server) < 0)
-        _exit(1);
-    int rc = volume_server_run(server, &(struct gofer_port){.sock = sock});
-    bool good = volumes_check(&server->volumes);
-    volume_server_free(server);
-    _exit(!good ? 9 : rc == 0 ? 0 : rc == -EPROTO ? 3 : 1);
-}
 
 static uint32_t make_node(struct volume_client *c, const char *name, uint32_t mode,
                           const char *target)
@@ -291,15 +273,9 @@ TEST(a_volume_server_whose_host_calls_fail)
     for_each_failure {
         struct volume_client *c = NULL;
         struct error err;
-        int ends[2], status;
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-        s.pid = fork();
-        if (s.pid == 0) {
-            fd_close(ends[0]);
-            volume_main(&s, ends[1]);
-        }
-        fd_close(ends[1]);
-        bool greeted = volume_client_new(ends[0], 1, &c, &err) == 0;
+        int sock, status;
+        s.pid = serve_volume(s.dir_fd, &sock);
+        bool greeted = volume_client_new(sock, 1, &c, &err) == 0;
         if (greeted) {
             ask_volume(c);
             ck_assert(!volume_client_dead(c));

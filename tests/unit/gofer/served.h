@@ -143,6 +143,17 @@ static inline void served_start(struct served *s)
     s->sock = -1;
 }
 
+/* A server whose host calls or allocations, or ours, may fail: whether it greeted us. */
+static inline bool served_try(struct served *s)
+{
+    struct error err;
+    serve(s);
+    if (gofer_client_new(s->sock, 1, &s->client, &err) < 0)
+        s->client = NULL;
+    s->sock = -1;
+    return s->client != NULL;
+}
+
 /* Hangs up; the exit status of the server. */
 static inline int served_wait(struct served *s)
 {

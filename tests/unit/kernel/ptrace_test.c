@@ -44,6 +44,14 @@ static struct plat_thread *seized(uint64_t options)
     return child;
 }
 
+/* The tracee 2 is sent a signal, and stops for it. */
+static void stop_by(int signo)
+{
+    ck_assert_int_eq(box_call(box.th, NR_kill, 2, (uint64_t)signo), 0);
+    box_run();
+    EXPECT_STOP(2, signo);
+}
+
 static void interrupt(uint64_t pid)
 {
     ck_assert_int_eq(trace(LX_PTRACE_INTERRUPT, pid, 0, 0), 0);
@@ -130,16 +138,12 @@ TEST(the_tracer_chooses_the_signal)
 {
     box_begin();
     struct plat_thread *child = seized(0);
-    ck_assert_int_eq(box_call(box.th, NR_kill, 2, LX_SIGTERM), 0);
-    box_run();
-    EXPECT_STOP(2, LX_SIGTERM);
+    stop_by(LX_SIGTERM);
     ck_assert_int_eq(trace(LX_PTRACE_CONT, 2, 0, 65), -EIO);
     go(LX_PTRACE_CONT, 2, 0);
     ck_assert_int_eq(fake_state(child), FAKE_RUNNING);
     /* Ignored ones too. */
-    ck_assert_int_eq(box_call(box.th, NR_kill, 2, LX_SIGWINCH), 0);
-    box_run();
-    EXPECT_STOP(2, LX_SIGWINCH);
+    stop_by(LX_SIGWINCH);
     go(LX_PTRACE_CONT, 2, LX_SIGKILL);
     ck_assert_int_eq(wait_for(2), 2);
     ck_assert_uint_eq(box_get32(box.th, A), LX_SIGKILL);
@@ -296,9 +300,7 @@ TEST(group_stops_of_a_seized_tracee)
 {
     box_begin();
     struct plat_thread *child = seized(0);
-    ck_assert_int_eq(box_call(box.th, NR_kill, 2, LX_SIGSTOP), 0);
-    box_run();
-    EXPECT_STOP(2, LX_SIGSTOP);
+    stop_by(LX_SIGSTOP);
     ck_assert_int_eq(trace(LX_PTRACE_LISTEN, 2, 0, 0), -EIO);
     go(LX_PTRACE_CONT, 2, LX_SIGSTOP);
     EXPECT_STOP(2, LX_SIGSTOP | LX_PTRACE_EVENT_STOP << 8);
