@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -123,17 +122,14 @@ static void enter_mounts(struct confinement *c, const int *root_fds, uint32_t nr
     root_switch(c, root_fds[0]);
 }
 
-static int enter_files(struct confinement *c, const int *root_fds, uint32_t nroots, int sock,
-                       struct error *err)
+static int enter_files(const int *root_fds, uint32_t nroots, int sock, struct error *err)
 {
-    int keep[GOFER_ROOTS_MAX + 3];
+    int keep[GOFER_ROOTS_MAX + 2];
     size_t n = 0;
     for (uint32_t r = 0; r < nroots; r++)
         keep[n++] = root_fds[r];
     keep[n++] = sock;
     keep[n++] = STDERR_FILENO;
-    if (c->parent_pipe >= 0)
-        keep[n++] = c->parent_pipe;
     drop_files(keep, n);
     struct rlimit files = {.rlim_cur = TREE_DIRS + GOFER_ROOTS_MAX + 64,
                            .rlim_max = TREE_DIRS + GOFER_ROOTS_MAX + 64};
@@ -142,31 +138,17 @@ static int enter_files(struct confinement *c, const int *root_fds, uint32_t nroo
     return 0;
 }
 
-/* The request to die with the keeper was renewed; it may have died just before that. */
-int confine_check_keeper(struct confinement *c, struct error *err)
-{
-    if (c->parent_pipe < 0)
-        return 0;
-    struct pollfd p = {.fd = c->parent_pipe, .events = POLLIN};
-    if (poll(&p, 1, 0) != 0)
-        return error_set(err, ESRCH, "the keeper has gone");
-    fd_close(c->parent_pipe);
-    c->parent_pipe = -1;
-    return 0;
-}
-
 int confine_enter(struct confinement *c, const int *root_fds, uint32_t nroots, int sock,
                   struct error *err)
 {
     enter_mounts(c, root_fds, nroots);
-    int rc = enter_files(c, root_fds, nroots, sock, err);
+    int rc = enter_files(root_fds, nroots, sock, err);
     if (rc < 0)
         return rc;
     c->reads_all = drop_privilege(c->id, 1u << CAP_DAC_READ_SEARCH) != 0;
+    /* Had the monitor died before this renews the request to die with it: the sentry dies too, and
+     * its end of the socket closes. */
     rc = drop_process(err);
-    if (rc < 0)
-        return rc;
-    rc = confine_check_keeper(c, err);
     if (rc < 0)
         return rc;
     struct drop_path paths[GOFER_ROOTS_MAX];

@@ -123,18 +123,16 @@ static int enter_mounts(struct confinement *c, const struct volume_source *roots
     return rc < 0 ? error_errno(err, -rc, "mounting the volumes") : 0;
 }
 
-static int enter_files(struct confinement *c, const struct volume_source *roots, uint32_t n,
-                       const int others[2], uint32_t max_files, struct error *err)
+static int enter_files(const struct volume_source *roots, uint32_t n, const int others[2],
+                       uint32_t max_files, struct error *err)
 {
-    int keep[GOFER_ROOTS_MAX + 4];
+    int keep[GOFER_ROOTS_MAX + 3];
     size_t count = 0;
     for (uint32_t r = 0; r < n; r++)
         keep[count++] = roots[r].fd;
     keep[count++] = others[0];
     keep[count++] = others[1];
     keep[count++] = STDERR_FILENO;
-    if (c->parent_pipe >= 0)
-        keep[count++] = c->parent_pipe;
     drop_files(keep, count);
     struct rlimit files = {.rlim_cur = max_files, .rlim_max = max_files};
     return setrlimit(RLIMIT_NOFILE, &files) < 0
@@ -151,15 +149,13 @@ int confine_volumes(struct confinement *c, const struct volume_source *roots, ui
     int rc = enter_mounts(c, roots, nroots, &top, err);
     const int others[2] = {sock, top};
     if (rc == 0)
-        rc = enter_files(c, roots, nroots, others, max_files, err);
+        rc = enter_files(roots, nroots, others, max_files, err);
     if (rc < 0)
         return rc;
     uint64_t keep = CAPS_READ | (writable ? CAPS_WRITE : 0);
     c->reads_all = drop_privilege(c->id, keep) & CAPS_READ;
     c->id = geteuid();
     rc = drop_process(err);
-    if (rc == 0)
-        rc = confine_check_keeper(c, err);
     if (rc < 0)
         return rc;
     (void)umask(0);

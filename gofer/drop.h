@@ -1,7 +1,6 @@
 #pragma once
 /*
- * What a confined process gives up, piece by piece. Used by split.c for the keeper and by confine.c
- * for the server. None of it can be taken back.
+ * What a server gives up, piece by piece. None of it can be taken back.
  */
 #include "lib/compiler.h"
 
@@ -10,9 +9,8 @@ struct error;
 /* Closes every descriptor but the n given ones (in any order). */
 void drop_files(const int *keep, size_t n);
 
-/* An id for drop_privilege, nobody's where there is one to spare. The keeper and the server need
- * the same one: the host delivers the signal for the death of a parent only if that might have sent
- * it itself. */
+/* An id for drop_privilege, nobody's where there is one to spare; chosen while the caller's own
+ * user namespace is in sight. */
 uint32_t drop_id(void);
 /*
  * Becomes user and group `id` (when the caller is root and has such ids) and drops all

@@ -12,10 +12,11 @@
  * of the descriptors 5.., directories or files: r may be read, w also written; R and W with what
  * the host has mounted below. Descriptor 3 is not used then.
  *
- * With --join FD it shares the empty namespaces of the process whose pidfd that is, if it may, once
- * the pipe FD + 1 has closed; otherwise, and without the option, it makes its own.
+ * It is the first process of a pid namespace. With --namespaces FD it shares the empty namespaces
+ * of the process whose pidfd that is, if it may, once the pipe FD + 1 has closed; otherwise it
+ * makes its own. With --namespaces own it has a user namespace already, and makes the rest.
  *
- * It confines itself (split.c, confine.c, confine_volumes.c), then answers requests until the
+ * It confines itself (namespaces.c, confine.c, confine_volumes.c), then answers requests until the
  * sentry hangs up. No path is ever given to it. Exit status: 0 the sentry hung up, 1 it could not
  * start or serve, 2 bad arguments, 3 the sentry broke the protocol; 128 + N if signal N ended it.
  */
@@ -54,7 +55,7 @@ enum {
 struct options {
     uint32_t nroots;
     int fds[GOFER_ROOTS_MAX];
-    bool volumes;
+    bool volumes, own_user;
     int join; /* 0: not given */
     struct volume_source sources[GOFER_ROOTS_MAX];
 };
@@ -74,20 +75,29 @@ static int volumes_read(const char *spec, struct options *o)
     return n > 0 ? 0 : -EINVAL;
 }
 
+static int namespaces_read(const char *text, struct options *o, struct error *err)
+{
+    uint64_t fd = 0;
+    o->own_user = strcmp(text, "own") == 0;
+    int rc = o->own_user ? 0 : parse_u64(text, FD_VOLUMES, INT_MAX - 1, &fd, err);
+    o->join = (int)fd;
+    return rc;
+}
+
 static int options_read(int argc, char **argv, struct options *o, struct error *err)
 {
     static const struct option known[] = {{"roots", required_argument, NULL, 'r'},
                                           {"log", required_argument, NULL, 'l'},
                                           {"volumes", required_argument, NULL, 'v'},
-                                          {"join", required_argument, NULL, 'j'},
+                                          {"namespaces", required_argument, NULL, 'n'},
                                           {0}};
-    uint64_t n = 1, join = 0;
+    uint64_t n = 1;
     int opt;
     opterr = 0;
     while ((opt = getopt_long(argc, argv, "", known, NULL)) != -1) {
         int rc = -EINVAL;
-        if (opt == 'j')
-            rc = parse_u64(optarg, FD_VOLUMES, INT_MAX - 1, &join, err);
+        if (opt == 'n')
+            rc = namespaces_read(optarg, o, err);
         else if (opt == 'r')
             rc = parse_u64(optarg, 1, GOFER_ROOTS_MAX, &n, err);
         else if (opt == 'l')
@@ -97,9 +107,8 @@ static int options_read(int argc, char **argv, struct options *o, struct error *
         if (rc < 0)
             return error_set(err, EINVAL,
                              "usage: sentry-gofer [--roots N | --volumes SPEC] "
-                             "[--join FD] [--log SPEC]");
+                             "[--namespaces FD|own] [--log SPEC]");
     }
-    o->join = (int)join;
     if (o->volumes)
         return 0;
     o->nroots = (uint32_t)n;
@@ -111,11 +120,12 @@ static int options_read(int argc, char **argv, struct options *o, struct error *
 
 static void posture_log(const struct confinement *c)
 {
-    LOG_I(CH_GOFER,
-          "user namespace %d, others %d, read-only mounts %d, host's mounts gone %d, chroot %d, "
-          "reads all %d, landlock %d",
-          c->userns, c->namespaces, c->read_only, c->root_gone, c->chrooted, c->reads_all,
-          c->landlock);
+    LOG_I(
+        CH_GOFER,
+        "namespaces: user %d, pid %d, others %d; read-only mounts %d, host's mounts gone %d, chroot %d, "
+        "reads all %d, landlock %d",
+        c->userns, c->pid, c->namespaces, c->read_only, c->root_gone, c->chrooted, c->reads_all,
+        c->landlock);
     if (!c->read_only && !c->landlock)
         LOG_W(CH_GOFER, "no read-only mounts and no Landlock: only the filter and O_RDONLY protect "
                         "the image");
@@ -123,9 +133,8 @@ static void posture_log(const struct confinement *c)
 
 static int fail(const struct error *err, int status)
 {
-    /* Whoever ended the keeper says why. Without seccomp the sentry cannot start either, and the
-     * monitor says so in one line. */
-    if (err->code == ESRCH || err->code == ENOSYS)
+    /* Without seccomp the sentry cannot start either, and the monitor says so in one line. */
+    if (err->code == ENOSYS)
         return status;
     char line[sizeof(err->text) + 32];
     int n = snprintf(line, sizeof(line), "sentry-gofer: %s\n", err->text);
@@ -204,7 +213,7 @@ int main(int argc, char **argv)
     struct gofer_port port = {.sock = FD_SOCK, .spins = gofer_spins()};
     struct confine_join join = {.pidfd = o.join, .settled = o.join + 1, .roots = o.fds};
     join.nroots = o.volumes ? 0 : o.nroots;
-    if (confine_split(&c, o.join > 0 ? &join : NULL, &err) < 0)
+    if (confine_namespaces(&c, o.join > 0 ? &join : NULL, o.own_user, &err) < 0)
         return fail(&err, EXIT_SETUP);
     _exit(o.volumes ? serve_volumes(&o, &c, &port, &err) : serve_image(&o, &c, &port, &err));
 }

@@ -5,6 +5,8 @@
  */
 #include "lib/compiler.h"
 
+#include <sys/types.h>
+
 enum {
     IDMAP_TEXT = 4096
 };
@@ -21,5 +23,8 @@ bool idmap_is_whole(const char *text);
 bool idmap_spare(const char *text, uint32_t n, uint32_t *ret_id);
 /* The same ids mapped to themselves, for the map of a new namespace; -E2BIG. */
 int idmap_identity(const char *text, char ret_text[IDMAP_TEXT]) MUST_CHECK;
+/* The maps of a user namespace with one user and one group, which are the caller's: `inside` there,
+ * uid and gid here. process: a directory of /proc, of a process in that namespace. -errno. */
+int idmap_write_single(int process, uint32_t inside, uid_t uid, gid_t gid) MUST_CHECK;
 /* "Root" who is an ordinary user of the host, as under a rootless engine. */
 bool idmap_rootless(void);

@@ -13,7 +13,6 @@ struct confine_filter {
 };
 
 extern const struct confine_filter confine_filter_sentry;
-extern const struct confine_filter confine_filter_keeper; /* waits for a server */
 /* Serves what may only be read, the image or volumes; and volumes of which some may be written. */
 extern const struct confine_filter confine_filter_gofer;
 extern const struct confine_filter confine_filter_volumes;

@@ -39,6 +39,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/idmap.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -86,17 +87,10 @@ static bool put_file(int procfd, const char *name, const char *text)
 
 static void init_ids(const struct spawn *s, int procfd)
 {
-    char text[64];
-
-    prctl(PR_SET_DUMPABLE, 1);
-    if (!put_file(procfd, "self/setgroups", "deny"))
-        init_fail(s, "/proc/self/setgroups");
-    (void)snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->uid);
-    if (!put_file(procfd, "self/uid_map", text))
-        init_fail(s, "/proc/self/uid_map");
-    (void)snprintf(text, sizeof(text), "%d %u 1", GUEST_ID, s->gid);
-    if (!put_file(procfd, "self/gid_map", text))
-        init_fail(s, "/proc/self/gid_map");
+    (void)prctl(PR_SET_DUMPABLE, 1);
+    auto_fd int self = openat(procfd, "self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (self < 0 || idmap_write_single(self, GUEST_ID, s->uid, s->gid) < 0)
+        init_fail(s, "the maps of the guests' user namespace");
 }
 
 /* Whoever runs out of memory, the host or the cgroup, ends a guest before the sentry, which then

@@ -306,9 +306,6 @@ static void v1_make_memory(struct cgroup *cg, const struct cgroup_want *w)
     }
     (void)write_file(cg->memory_dir, "memory.memsw.limit_in_bytes", text);
     cg->memory = CGROUP_V1;
-    cg->oom_fd = v1_oom_event(cg->memory_dir);
-    if (!v1_base(w, "freezer", cg->freezer, sizeof(cg->freezer)))
-        cg->freezer[0] = '\0';
 }
 
 static void v1_make_cpu(struct cgroup *cg, const struct cgroup_want *w)
@@ -457,6 +454,15 @@ int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct er
         return error_set(err, ENOENT, "--cgroup: %s", why);
     }
     return 0;
+}
+
+void cgroup_watch(struct cgroup *cg, const struct cgroup_want *w)
+{
+    if (cg->memory != CGROUP_V1)
+        return;
+    cg->oom_fd = v1_oom_event(cg->memory_dir);
+    if (!v1_base(w, "freezer", cg->freezer, sizeof(cg->freezer)))
+        cg->freezer[0] = '\0';
 }
 
 /* -- getting in -------------------------------------------------------------------------------- */

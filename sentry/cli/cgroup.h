@@ -43,6 +43,9 @@ struct cgroup {
 /* Makes the groups. A missing controller is no error unless want->choice insists on it. */
 int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
     MUST_CHECK;
+/* v1: oom_fd and freezer, with the same `want`. They cost more than the limits, and nothing needs
+ * them before a program runs. */
+void cgroup_watch(struct cgroup *cg, const struct cgroup_want *want);
 
 /*
  * How a process gets in: under v2 it is best born there (clone3(2), CLONE_INTO_CGROUP), else it

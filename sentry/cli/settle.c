@@ -27,6 +27,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
+#include "lib/raw_call.h"
 #include "sentry/cli/cgroup.h"
 
 /* -- the network namespace -----------------------------------------------------------------------
@@ -39,17 +40,7 @@ struct aside {
     char stack[8192] __attribute__((aligned(16)));
 };
 
-static long raw_call(long nr, long a, long b, long c)
-{
-    long r;
-    __asm__ volatile("syscall"
-                     : "=a"(r)
-                     : "a"(nr), "D"(a), "S"(b), "d"(c)
-                     : "rcx", "r11", "memory");
-    return r;
-}
-
-/* Shares errno with the sentry, so no function of the C library. */
+/* Shares errno with the sentry. */
 __attribute__((no_sanitize("address", "undefined"))) static int make_net(void *arg)
 {
     struct aside *a = arg;

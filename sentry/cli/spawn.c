@@ -9,7 +9,8 @@
  * a server makes its own.
  *
  * The gofer is a program of its own (sentry-gofer beside our own executable), started with the
- * image as descriptor 3 and its socket as 4.
+ * image as descriptor 3 and its socket as 4, as the first process of a pid namespace; for an
+ * ordinary user in a user namespace too.
  */
 #include "sentry/cli/spawn.h"
 
@@ -33,6 +34,7 @@
 #include <sys/wait.h>
 
 #include "gofer/proto.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "lib/idmap.h"
@@ -44,7 +46,7 @@
 enum {
     GOFER_FD_IMAGE = 3,
     GOFER_FD_COUNT = 2, /* and the socket; roots of volumes follow */
-    JOIN_FD_COUNT = 2,  /* and for --join, see struct join */
+    JOIN_FD_COUNT = 2,  /* and for --namespaces, see struct join */
     FD_SHIFT = 128
 };
 
@@ -52,6 +54,7 @@ enum {
 struct groups {
     struct cgroup *cg;
     const struct boot *boot;
+    struct cgroup_want want;
     int birthplace; /* directory of the v2 group that processes are born in, -1: none */
     struct cgroup_entry entry;
 };
@@ -84,10 +87,7 @@ static pid_t fork_into(uint64_t flags, struct groups *g)
 
 static int groups_make(struct groups *g, struct error *err)
 {
-    const struct boot_limits *l = &g->boot->limits;
-    const struct cgroup_want want = {
-        .memory = l->memory, .cpus_milli = l->cpus_milli, .choice = (enum cgroup_choice)l->cgroup};
-    int r = g->boot->ncgroups == 0 ? cgroup_make(g->cg, &want, err) : 0;
+    int r = g->boot->ncgroups == 0 ? cgroup_make(g->cg, &g->want, err) : 0;
     if (r < 0)
         return r;
     g->birthplace = cgroup_birthplace(g->cg);
@@ -113,18 +113,28 @@ static int gofer_path(char *buf, size_t cap)
 /* One of the servers: its option, and the descriptors that it gets from 3 on. */
 struct server_start {
     const char *option, *value;
+    bool own_user;
     int fds[BOOT_MAX_VOLUMES + BOOT_MAX_MOUNTS + GOFER_FD_COUNT + JOIN_FD_COUNT + 1];
     size_t n;
 };
 
+/* An ordinary user's own ids become 0; before exec, which would take the capabilities away. */
+static int become_own_root(uid_t uid, gid_t gid)
+{
+    auto_fd int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return self < 0 ? -errno : idmap_write_single(self, 0, uid, gid);
+}
+
 NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
-                                 const struct server_start *s, const char *path)
+                                 const struct server_start *s, uid_t uid, gid_t gid,
+                                 const char *path)
 {
     int fds[ARRAY_LEN(s->fds)];
-    char join[16];
 
     /* Before it makes a process. */
     cgroup_enter(e);
+    if (s->own_user && become_own_root(uid, gid) < 0)
+        _exit(126);
     /* First out of the way of the fixed numbers, then into place. */
     for (size_t i = 0; i < s->n; i++)
         fds[i] = fcntl(s->fds[i], F_DUPFD_CLOEXEC, FD_SHIFT);
@@ -140,30 +150,39 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
         if (null > 2)
             (void)close(null);
     }
-    char *const envp[] = {NULL};
+    char join[16], *const envp[] = {NULL};
+    const char *namespaces = s->own_user ? "own" : join;
     (void)snprintf(join, sizeof(join), "%zu", GOFER_FD_IMAGE + s->n - JOIN_FD_COUNT);
     if (b->log_spec != NULL)
-        (void)execle(path, "sentry-gofer", s->option, s->value, "--join", join, "--log",
+        (void)execle(path, "sentry-gofer", s->option, s->value, "--namespaces", namespaces, "--log",
                      b->log_spec, (char *)NULL, envp);
     else
-        (void)execle(path, "sentry-gofer", s->option, s->value, "--join", join, (char *)NULL, envp);
+        (void)execle(path, "sentry-gofer", s->option, s->value, "--namespaces", namespaces,
+                     (char *)NULL, envp);
     _exit(127);
 }
 
-static int server_start(const struct boot *b, struct groups *g, const struct server_start *start,
+/* A pid namespace is root's to make; others get one with a user namespace. */
+static int server_start(const struct boot *b, struct groups *g, struct server_start *start,
                         pid_t *ret_pid, struct error *err)
 {
     char path[PATH_MAX];
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
     int r = gofer_path(path, sizeof(path));
     if (r < 0)
         return error_errno(err, -r, "finding sentry-gofer");
     if (access(path, X_OK) < 0)
         return error_errno(err, errno, "%s", path);
-    pid_t pid = fork_into(0, g);
+    pid_t pid = uid == 0 ? fork_into(CLONE_NEWPID, g) : -1;
+    if (pid < 0) {
+        start->own_user = true;
+        pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID, g);
+    }
     if (pid < 0)
-        return error_errno(err, errno, "fork");
+        return error_errno(err, errno, "new user and pid namespaces");
     if (pid == 0)
-        gofer_child(b, &g->entry, start, path);
+        gofer_child(b, &g->entry, start, uid, gid, path);
     *ret_pid = pid;
     return 0;
 }
@@ -225,19 +244,6 @@ static int volumes_start(const struct boot *b, struct groups *g, int sock, const
 
 /* -- sentry ------------------------------------------------------------------------------------ */
 
-static int write_proc(pid_t pid, const char *file, const char *text)
-{
-    char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    ssize_t n = write(fd, text, strlen(text));
-    int r = n < 0 ? -errno : 0;
-    (void)close(fd);
-    return r;
-}
-
 /* Sandboxes of root run under ids that are nobody's; so do those of a user namespace's root, if it
  * has any to spare. */
 static void sandbox_ids(pid_t pid, uid_t *ret_uid, gid_t *ret_gid)
@@ -255,19 +261,13 @@ static void sandbox_ids(pid_t pid, uid_t *ret_uid, gid_t *ret_gid)
 
 static int write_maps(pid_t pid, struct error *err)
 {
-    char text[64];
+    char path[32];
     uid_t uid;
     gid_t gid;
     sandbox_ids(pid, &uid, &gid);
-    (void)snprintf(text, sizeof(text), "0 %u 1\n", uid);
-    int r = write_proc(pid, "uid_map", text);
-    if (r == 0)
-        r = write_proc(pid, "setgroups", "deny");
-    if (r == -ENOENT)
-        r = 0;
-    (void)snprintf(text, sizeof(text), "0 %u 1\n", gid);
-    if (r == 0)
-        r = write_proc(pid, "gid_map", text);
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    auto_fd int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int r = process < 0 ? -errno : idmap_write_single(process, 0, uid, gid);
     return r < 0 ? error_errno(err, -r, "mapping the user of the sandbox") : 0;
 }
 
@@ -422,6 +422,7 @@ static int start_all(struct boot *b, struct groups *g, const struct sockets *ser
     if (r == 0 && servers->volumes >= 0)
         r = volumes_start(b, g, servers->volumes, &join, &sb->volumes, err);
     if (r == 0) {
+        cgroup_watch(g->cg, &g->want);
         settle_entered(sb->control, &g->entry);
         cgroup_entered(g->cg, g->birthplace >= 0, &g->entry);
     }
@@ -441,7 +442,12 @@ static int connection(int ret[2], struct error *err)
 int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb, struct error *err)
 {
     struct sandbox sb = {.control = -1};
-    struct groups g = {.cg = ret_cg, .boot = b, .birthplace = -1};
+    struct groups g = {.cg = ret_cg,
+                       .boot = b,
+                       .want = {.memory = b->limits.memory,
+                                .cpus_milli = b->limits.cpus_milli,
+                                .choice = (enum cgroup_choice)b->limits.cgroup},
+                       .birthplace = -1};
     int gofer[2] = {-1, -1}, volumes[2] = {-1, -1}, control[2] = {-1, -1}, status;
 
     int r = connection(control, err);

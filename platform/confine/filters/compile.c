@@ -26,7 +26,6 @@ struct filter {
 static const struct filter filters[] = {
     {"sentry", filter_sentry_rules,
      SENTRY_SANITIZED ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS},
-    {"keeper", filter_keeper_rules, SCMP_ACT_KILL_PROCESS},
     {"gofer", filter_gofer_rules, SCMP_ACT_KILL_PROCESS},
     {"volumes", filter_volumes_rules, SCMP_ACT_KILL_PROCESS},
 };

@@ -11,7 +11,6 @@
 /* Each adds the rules of one process to a filter whose default is to kill. 0 or a negative errno of
  * libseccomp. */
 int filter_sentry_rules(scmp_filter_ctx f);
-int filter_keeper_rules(scmp_filter_ctx f);
 int filter_gofer_rules(scmp_filter_ctx f);
 int filter_volumes_rules(scmp_filter_ctx f);
 

@@ -27,7 +27,6 @@ static const int change_calls[] = {SCMP_SYS(mkdirat),   SCMP_SYS(unlinkat),    S
                                    SCMP_SYS(symlinkat), SCMP_SYS(fchmod),      SYS_fchmodat2,
                                    SCMP_SYS(fchownat),  SCMP_SYS(utimensat),   SCMP_SYS(fsync),
                                    SCMP_SYS(lsetxattr), SCMP_SYS(lremovexattr)};
-static const int keeper_calls[] = {SCMP_SYS(wait4), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn)};
 /* Sanitizers make calls of their own, in threads of their own. */
 static const int sanitizer_calls[] = {
     SCMP_SYS(mprotect), SCMP_SYS(sigaltstack), SCMP_SYS(futex),    SCMP_SYS(sched_yield),
@@ -47,12 +46,6 @@ static int common_rules(scmp_filter_ctx f)
     if (r == 0 && SENTRY_SANITIZED)
         r = filter_allow(f, sanitizer_calls, ARRAY_LEN(sanitizer_calls));
     return r;
-}
-
-int filter_keeper_rules(scmp_filter_ctx f)
-{
-    int r = filter_allow(f, keeper_calls, ARRAY_LEN(keeper_calls));
-    return r == 0 ? common_rules(f) : r;
 }
 
 int filter_gofer_rules(scmp_filter_ctx f)

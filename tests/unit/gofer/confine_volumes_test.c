@@ -27,7 +27,7 @@ static int confined(struct served *s, bool writable, int (*attempt)(int top))
                       fcntl(ro, F_DUPFD, 20)};
         for (int i = 0; i < 3; i++)
             (void)!dup2(fds[i], SOCK + i);
-        if (confine_split(&c, NULL, NULL) < 0 ||
+        if (confine_namespaces(&c, NULL, false, NULL) < 0 ||
             confine_volumes(&c, roots, 2, SOCK, 256, &top, NULL) < 0)
             _exit(51);
         _exit(attempt(top));
