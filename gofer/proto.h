@@ -222,6 +222,9 @@ struct gofer_port {
     int sock;
     unsigned spins; /* how often to look for a message before going to sleep */
     int timeout_ms; /* how long to sleep, 0: without end */
+    /* Called whenever there was no message yet, NULL: nothing to do meanwhile. */
+    void (*meanwhile)(void *arg);
+    void *arg;
 };
 /*
  * fd_recv that looks for the message some times first: the other side answers within microseconds,

@@ -139,6 +139,8 @@ struct plat_ops {
 
     /* A new, empty address space (from the zygote) with its helper thread. */
     int (*as_new)(struct plat *p, struct plat_as **ret_as);
+    /* Goes on with what makes the next as_new fast, as far as that needs no waiting. */
+    void (*prepare)(struct plat *p);
     /* First thread of an empty address space: IN_CONTEXT with zero registers. */
     int (*thread_first)(struct plat_as *as, void *owner, struct plat_thread **ret_th);
     /* parent is IN_CONTEXT. New thread of the same host process, IN_CONTEXT with a copy of parent's
@@ -189,6 +191,10 @@ struct plat_ops {
     uint64_t (*thread_cputime)(struct plat_thread *th);
     uint64_t (*process_cputime)(struct plat_thread *th);
     void (*layout)(struct plat *p, struct plat_layout *ret_layout);
+    /* Every guest process begins to end; nothing is waited for, and nothing but shutdown may
+     * follow.
+     */
+    void (*stop)(struct plat *p);
     /* Ends every guest process and frees p. */
     void (*shutdown)(struct plat *p);
 };

@@ -117,6 +117,15 @@ void spare_step(struct plat *p)
         spare_fail(p);
 }
 
+void unotify_prepare(struct plat *p)
+{
+    const struct spare *s = &p->spare;
+
+    if (s->state == SPARE_FORKING || s->state == SPARE_CLONING)
+        (void)listener_poll(p, -1, 0);
+    spare_step(p);
+}
+
 struct plat_as *spare_take(struct plat *p)
 {
     struct spare *s = &p->spare;

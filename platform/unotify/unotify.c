@@ -254,12 +254,18 @@ static void unotify_layout(struct plat *p, struct plat_layout *ret_layout)
     *ret_layout = p->layout;
 }
 
+/* The zygote is pid 1 of the guests. */
+static void unotify_stop(struct plat *p)
+{
+    if (p->init_pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, p->init_pidfd, SIGKILL, NULL, 0);
+}
+
 static void unotify_shutdown(struct plat *p)
 {
     struct plat_as *as;
 
-    if (p->init_pidfd >= 0)
-        syscall(SYS_pidfd_send_signal, p->init_pidfd, SIGKILL, NULL, 0);
+    unotify_stop(p);
     while (!list_empty(&p->spaces)) {
         as = list_first(&p->spaces, struct plat_as, link);
         if (list_empty(&as->procs))
@@ -296,6 +302,7 @@ static const struct plat_ops unotify_ops = {
     .set_fp = unotify_set_fp,
     .resume = unotify_resume,
     .as_new = unotify_as_new,
+    .prepare = unotify_prepare,
     .thread_first = unotify_thread_first,
     .thread_clone = unotify_thread_clone,
     .fork = unotify_fork,
@@ -315,6 +322,7 @@ static const struct plat_ops unotify_ops = {
     .thread_cputime = unotify_thread_cputime,
     .process_cputime = unotify_process_cputime,
     .layout = unotify_layout,
+    .stop = unotify_stop,
     .shutdown = unotify_shutdown,
 };
 

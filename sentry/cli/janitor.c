@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -92,6 +93,8 @@ NORETURN static void janitor(int fd)
     (void)setsid();
     (void)signal(SIGHUP, SIG_IGN);
     (void)prctl(PR_SET_NAME, "sentry-janitor");
+    /* So that waking it does not take the processor from the monitor, which is about to end. */
+    (void)sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){.sched_priority = 0});
     if (fd != 0)
         (void)dup2(fd, 0);
     (void)syscall(SYS_close_range, 1u, ~0u, 0);

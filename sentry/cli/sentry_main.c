@@ -324,6 +324,12 @@ static void greet_servers(const struct boot *b, int gofer_sock, int volume_sock,
         fail(EXIT_START, &err);
 }
 
+/* The address space of the first program, while the gofer is asked about its files. */
+static void prepare_program(void *plat)
+{
+    plat_ops->prepare(plat);
+}
+
 void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int volume_sock)
 {
     struct error err;
@@ -342,6 +348,8 @@ void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int v
     if (kernel_init(plat, &err) < 0)
         fail(EXIT_START, &err);
     greet_servers(b, gofer_sock, volume_sock, &servers);
+    if (servers.image != NULL)
+        gofer_client_meanwhile(servers.image, prepare_program, plat);
     kernel.boot_monotonic = now;
     kernel.strace = b->strace;
     if (b->seccomp != NULL) {
@@ -361,6 +369,8 @@ void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int v
         fail(EXIT_START, &err);
     kernel.init_protected = b->oci;
     start_program(b);
+    if (servers.image != NULL)
+        gofer_client_meanwhile(servers.image, NULL, NULL);
     watch_control();
     serve_control(b);
     if (b->wait_start) {
@@ -370,6 +380,8 @@ void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int v
         tell_started();
     }
     kernel_run();
+    /* Beside our own end, which would be what ends them. */
+    plat_ops->stop(plat);
     control_server_end();
     if (console.master != NULL)
         console_end(&console);

@@ -569,6 +569,17 @@ static void fake_layout(struct plat *p, struct plat_layout *ret_layout)
     *ret_layout = (struct plat_layout){.stub_start = FAKE_STUB_START, .stub_end = FAKE_STUB_END};
 }
 
+static void fake_prepare(struct plat *p)
+{
+    (void)p;
+}
+
+/* Its threads run only when asked to. */
+static void fake_stop(struct plat *p)
+{
+    (void)p;
+}
+
 static void fake_shutdown(struct plat *p)
 {
     struct plat_thread *th, *th_tmp;
@@ -600,6 +611,7 @@ static const struct plat_ops fake_ops = {
     .set_fp = fake_set_fp,
     .resume = fake_resume,
     .as_new = fake_as_new,
+    .prepare = fake_prepare,
     .thread_first = fake_thread_first,
     .thread_clone = fake_thread_clone,
     .fork = fake_fork,
@@ -619,6 +631,7 @@ static const struct plat_ops fake_ops = {
     .thread_cputime = fake_thread_cputime,
     .process_cputime = fake_process_cputime,
     .layout = fake_layout,
+    .stop = fake_stop,
     .shutdown = fake_shutdown,
 };
 

@@ -94,6 +94,7 @@ bool world_start(struct world *w, bool fake)
 
 void world_stop(struct world *w)
 {
+    plat_ops->stop(w->p);
     plat_ops->shutdown(w->p);
 }
 
