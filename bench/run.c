@@ -1,5 +1,5 @@
 /*
- * sentry-bench [--rounds N] [--only OP|life] [--sentry PATH] BUSYBOX-IMAGE [DEBIAN-IMAGE]
+ * sentry-bench [--rounds N] [--only OP|life|commands] [--sentry PATH] BUSYBOX-IMAGE [DEBIAN-IMAGE]
  *
  * Runs every operation of bench-guest natively and in the sandbox, interleaved, and prints the
  * medians and their ratio; then whole commands (macro.c). See README.md.
@@ -16,6 +16,10 @@
 #include <sys/wait.h>
 
 #include "bench/bench.h"
+
+enum {
+    MANY_SOCKETS = 4000
+};
 
 static double now_ns(void)
 {
@@ -72,7 +76,8 @@ double median(double *v, size_t n)
 }
 
 struct paths {
-    char sentry[PATH_MAX], guest[PATH_MAX], volume[PATH_MAX + 16], image_file[PATH_MAX];
+    char sentry[PATH_MAX], guest[PATH_MAX], image_file[PATH_MAX];
+    char image[64]; /* a copy of the busybox image with the guest program in it */
     const char *busybox;
 };
 
@@ -88,8 +93,8 @@ static double measure(const struct paths *p, const char *op, bool inside)
     char out[256];
     double ns;
     const char *native[] = {p->guest, op, NULL};
-    const char *sandbox[] = {p->sentry,  "run", "--volume",           p->volume, "--timeout", "60s",
-                             p->busybox, "--",  "/bench/bench-guest", op,        NULL};
+    const char *sandbox[] = {p->sentry,          "run", "--timeout", "60s", p->image, "--",
+                             "/bin/bench-guest", op,    NULL};
     int st = run_command(inside ? sandbox : native, out, sizeof(out), &ns);
     return st == 0 ? parse_ns(out) : -1;
 }
@@ -135,9 +140,52 @@ static int find_paths(struct paths *p, const char *sentry)
         (void)snprintf(p->sentry, sizeof(p->sentry), "%s", sentry);
     else
         (void)snprintf(p->sentry, sizeof(p->sentry), "%.4000s/sentry", p->guest);
-    (void)snprintf(p->volume, sizeof(p->volume), "%.4000s:/bench:ro", p->guest);
     (void)snprintf(slash, sizeof(p->guest) - (size_t)(slash - p->guest), "/bench-guest");
     return 0;
+}
+
+static int quietly(const char *const argv[])
+{
+    char out[1];
+    double ns;
+    return run_command(argv, out, sizeof(out), &ns);
+}
+
+static int image_make(struct paths *p)
+{
+    char from[PATH_MAX], bin[sizeof(p->image) + 4];
+    (void)snprintf(p->image, sizeof(p->image), "/tmp/sentry-bench-XXXXXX");
+    if (mkdtemp(p->image) == NULL)
+        return -1;
+    (void)snprintf(from, sizeof(from), "%.4000s/.", p->busybox);
+    (void)snprintf(bin, sizeof(bin), "%s/bin", p->image);
+    const char *image[] = {"cp", "-a", from, p->image, NULL};
+    const char *guest[] = {"cp", p->guest, bin, NULL};
+    return quietly(image) == 0 && quietly(guest) == 0 ? 0 : -1;
+}
+
+static void image_remove(const struct paths *p)
+{
+    const char *remove[] = {"rm", "-rf", p->image, NULL};
+    (void)quietly(remove);
+}
+
+/* Linux collects AF_UNIX sockets in flight at every message of anybody when there are too many. */
+static void note_sockets(void)
+{
+    char line[256];
+    FILE *f = fopen("/proc/net/protocols", "re");
+    long sockets = 0;
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        if (sscanf(line, "UNIX %*d %ld", &sockets) == 1 && sockets > MANY_SOCKETS)
+            (void)printf(
+                "note: %ld AF_UNIX sockets are open here. If many are in flight, the host's kernel "
+                "looks through\nall of them at every message, and whatever asks the "
+                "gofer is slow: docs/performance.md\n",
+                sockets);
+    }
+    if (f != NULL)
+        (void)fclose(f);
 }
 
 int main(int argc, char **argv)
@@ -162,7 +210,7 @@ int main(int argc, char **argv)
     if (i >= argc || find_paths(&p, sentry) < 0) {
         (void)fprintf(
             stderr,
-            "usage: sentry-bench [--rounds N] [--only OP] [--sentry PATH] BUSYBOX [DEBIAN]\n");
+            "usage: sentry-bench [--rounds N] [--only OP|life|commands] [--sentry PATH] BUSYBOX [DEBIAN]\n");
         return 2;
     }
     /* Absolute, since a bundle names it too. */
@@ -171,6 +219,11 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "sentry-bench: %s: %s\n", argv[i], strerror(errno));
         return 2;
     }
+    if (image_make(&p) < 0) {
+        (void)fprintf(stderr, "sentry-bench: no copy of %s in /tmp\n", p.busybox);
+        return 1;
+    }
+    note_sockets();
     (void)snprintf(p.image_file, sizeof(p.image_file), "%.4000s/bin/busybox", p.busybox);
     (void)setenv("BENCH_FILE", p.image_file, 1);
     (void)printf("%-14s %12s %12s %8s\n", "operation", "native ns", "sandbox ns", "ratio");
@@ -180,7 +233,8 @@ int main(int argc, char **argv)
     }
     if (only != NULL && strcmp(only, "life") == 0)
         life_run(p.sentry, p.busybox, rounds);
-    if (only == NULL)
+    image_remove(&p);
+    if (only == NULL || strcmp(only, "commands") == 0)
         macro_run(p.sentry, p.busybox, i + 1 < argc ? argv[i + 1] : NULL, rounds * 2);
     return 0;
 }
