@@ -15,4 +15,6 @@ int run_command(const char *const argv[], char *buf, size_t cap, double *ret_ns)
 double median(double *v, size_t n);
 bool bench_installed(const char *name);
 void life_run(const char *sentry, const char *busybox, int rounds);
+/* The whole of a program that does nothing, beside bubblewrap. */
+void start_run(const char *sentry, const char *busybox, int rounds);
 void macro_run(const char *sentry, const char *busybox, const char *debian, int rounds);

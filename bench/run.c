@@ -1,5 +1,6 @@
 /*
- * sentry-bench [--rounds N] [--only OP|life|commands] [--sentry PATH] BUSYBOX-IMAGE [DEBIAN-IMAGE]
+ * sentry-bench [--rounds N] [--only OP|life|commands|start] [--sentry PATH] BUSYBOX-IMAGE
+ * [DEBIAN-IMAGE]
  *
  * Runs every operation of bench-guest natively and in the sandbox, interleaved, and prints the
  * medians and their ratio; then whole commands (macro.c). See README.md.
@@ -210,7 +211,7 @@ int main(int argc, char **argv)
     if (i >= argc || find_paths(&p, sentry) < 0) {
         (void)fprintf(
             stderr,
-            "usage: sentry-bench [--rounds N] [--only OP|life|commands] [--sentry PATH] BUSYBOX [DEBIAN]\n");
+            "usage: sentry-bench [--rounds N] [--only OP|life|commands|start] [--sentry PATH] BUSYBOX [DEBIAN]\n");
         return 2;
     }
     /* Absolute, since a bundle names it too. */
@@ -234,6 +235,8 @@ int main(int argc, char **argv)
     if (only != NULL && strcmp(only, "life") == 0)
         life_run(p.sentry, p.busybox, rounds);
     image_remove(&p);
+    if (only != NULL && strcmp(only, "start") == 0)
+        start_run(p.sentry, p.busybox, rounds);
     if (only == NULL || strcmp(only, "commands") == 0)
         macro_run(p.sentry, p.busybox, i + 1 < argc ? argv[i + 1] : NULL, rounds * 2);
     return 0;

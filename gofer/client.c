@@ -73,7 +73,7 @@ int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client 
     return 0;
 }
 
-void gofer_client_meanwhile(struct gofer_client *c, void (*fn)(void *arg), void *arg)
+void gofer_client_meanwhile(struct gofer_client *c, void (*fn)(void *arg, int sock), void *arg)
 {
     c->link.port.meanwhile = fn;
     c->link.port.arg = arg;

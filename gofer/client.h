@@ -29,8 +29,9 @@ struct gofer_client;
 MUST_CHECK int gofer_client_new(CONSUMES int sock_fd, uint32_t nroots, struct gofer_client **ret,
                                 struct error *err);
 void gofer_client_free(struct gofer_client *c);
-/* What to do, again and again, while an answer is awaited; NULL: nothing. It makes no request. */
-void gofer_client_meanwhile(struct gofer_client *c, void (*fn)(void *arg), void *arg);
+/* What to do, again and again, while an answer is awaited; NULL: nothing. It makes no request, and
+ * waits for something else no longer than until sock is readable. */
+void gofer_client_meanwhile(struct gofer_client *c, void (*fn)(void *arg, int sock), void *arg);
 
 /* True once the connection is lost or was given up. */
 bool gofer_client_dead(const struct gofer_client *c);

@@ -146,7 +146,7 @@ int64_t gofer_recv(const struct gofer_port *p, void *buf, size_t n, int *fds, si
         if (got != -EAGAIN)
             return got;
         if (p->meanwhile != NULL)
-            p->meanwhile(p->arg);
+            p->meanwhile(p->arg, p->sock);
     }
     int rc = p->timeout_ms ? wait_readable(p) : 0;
     return rc < 0 ? rc : fd_recv(p->sock, buf, n, fds, max_fds, ret_nfds, 0);

@@ -222,8 +222,8 @@ struct gofer_port {
     int sock;
     unsigned spins; /* how often to look for a message before going to sleep */
     int timeout_ms; /* how long to sleep, 0: without end */
-    /* Called whenever there was no message yet, NULL: nothing to do meanwhile. */
-    void (*meanwhile)(void *arg);
+    /* Called whenever there was no message yet; may wait until there is one. NULL: nothing to do. */
+    void (*meanwhile)(void *arg, int sock);
     void *arg;
 };
 /*

@@ -139,8 +139,9 @@ struct plat_ops {
 
     /* A new, empty address space (from the zygote) with its helper thread. */
     int (*as_new)(struct plat *p, struct plat_as **ret_as);
-    /* Goes on with what makes the next as_new fast, as far as that needs no waiting. */
-    void (*prepare)(struct plat *p);
+    /* Goes on with what makes the next as_new fast. Waits for no more than one step of it, and not
+     * when host_fd is readable. */
+    void (*prepare)(struct plat *p, int host_fd);
     /* First thread of an empty address space: IN_CONTEXT with zero registers. */
     int (*thread_first)(struct plat_as *as, void *owner, struct plat_thread **ret_th);
     /* parent is IN_CONTEXT. New thread of the same host process, IN_CONTEXT with a copy of parent's

@@ -277,7 +277,7 @@ struct plat_thread *child_adopt(struct plat_as *as, const struct pending_child *
 
 /* Goes on with the spare address space as far as that needs no waiting. */
 void spare_step(struct plat *p);
-void unotify_prepare(struct plat *p);
+void unotify_prepare(struct plat *p, int host_fd);
 /* The spare address space, finished if need be; NULL: there is none. */
 struct plat_as *spare_take(struct plat *p);
 

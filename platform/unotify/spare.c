@@ -117,12 +117,12 @@ void spare_step(struct plat *p)
         spare_fail(p);
 }
 
-void unotify_prepare(struct plat *p)
+void unotify_prepare(struct plat *p, int host_fd)
 {
     const struct spare *s = &p->spare;
 
     if (s->state == SPARE_FORKING || s->state == SPARE_CLONING)
-        (void)listener_poll(p, -1, 0);
+        (void)listener_poll(p, host_fd, SPARE_PATIENCE_NS);
     spare_step(p);
 }
 

@@ -436,7 +436,7 @@ static void remove_dirs(const struct cgroup *cg)
 int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
 {
     enum cgroup_choice choice = want->choice;
-    *ret_cg = (struct cgroup){.memory = CGROUP_NONE, .oom_fd = -1};
+    *ret_cg = (struct cgroup){.want = *want, .memory = CGROUP_NONE, .oom_fd = -1};
     if (choice == CGROUP_OFF || (want->memory == 0 && want->cpus_milli == 0))
         return 0;
     if (choice != CGROUP_ONLY_V1)
@@ -456,12 +456,12 @@ int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct er
     return 0;
 }
 
-void cgroup_watch(struct cgroup *cg, const struct cgroup_want *w)
+void cgroup_watch(struct cgroup *cg)
 {
     if (cg->memory != CGROUP_V1)
         return;
     cg->oom_fd = v1_oom_event(cg->memory_dir);
-    if (!v1_base(w, "freezer", cg->freezer, sizeof(cg->freezer)))
+    if (!v1_base(&cg->want, "freezer", cg->freezer, sizeof(cg->freezer)))
         cg->freezer[0] = '\0';
 }
 

@@ -32,6 +32,7 @@ struct cgroup_want {
 };
 
 struct cgroup {
+    struct cgroup_want want;
     enum cgroup_kind memory, cpu;
     char memory_dir[512], cpu_dir[512]; /* equal under v2 */
     char freezer[512];                  /* v1: where a group could be made to freeze, or "" */
@@ -43,9 +44,9 @@ struct cgroup {
 /* Makes the groups. A missing controller is no error unless want->choice insists on it. */
 int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
     MUST_CHECK;
-/* v1: oom_fd and freezer, with the same `want`. They cost more than the limits, and nothing needs
- * them before a program runs. */
-void cgroup_watch(struct cgroup *cg, const struct cgroup_want *want);
+/* v1: oom_fd and freezer. They cost more than the limits, and until a program runs cgroup_oom at the
+ * end is enough. */
+void cgroup_watch(struct cgroup *cg);
 
 /*
  * How a process gets in: under v2 it is best born there (clone3(2), CLONE_INTO_CGROUP), else it

@@ -89,6 +89,7 @@ static void note_created(struct run *r)
     if (r->res->created)
         return;
     r->res->created = true;
+    cgroup_watch(&r->cg);
     if (r->hooks->created != NULL)
         r->hooks->created(r->hooks->ctx);
 }
@@ -378,7 +379,8 @@ static void end_sandbox(struct run *r)
     if (!r->ended)
         last_counts(r);
     r->oom |= cgroup_oom(&r->cg);
-    r->res->memory_peak = r->acct.u != NULL ? r->acct.peak : cgroup_memory_peak(&r->cg);
+    if (r->b->report_path != NULL)
+        r->res->memory_peak = r->acct.u != NULL ? r->acct.peak : cgroup_memory_peak(&r->cg);
 }
 
 static int start(struct run *r, struct error *err)

@@ -325,9 +325,9 @@ static void greet_servers(const struct boot *b, int gofer_sock, int volume_sock,
 }
 
 /* The address space of the first program, while the gofer is asked about its files. */
-static void prepare_program(void *plat)
+static void prepare_program(void *plat, int sock)
 {
-    plat_ops->prepare(plat);
+    plat_ops->prepare(plat, sock);
 }
 
 void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int volume_sock)

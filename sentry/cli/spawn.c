@@ -54,7 +54,6 @@ enum {
 struct groups {
     struct cgroup *cg;
     const struct boot *boot;
-    struct cgroup_want want;
     int birthplace; /* directory of the v2 group that processes are born in, -1: none */
     struct cgroup_entry entry;
 };
@@ -87,7 +86,10 @@ static pid_t fork_into(uint64_t flags, struct groups *g)
 
 static int groups_make(struct groups *g, struct error *err)
 {
-    int r = g->boot->ncgroups == 0 ? cgroup_make(g->cg, &g->want, err) : 0;
+    const struct boot_limits *l = &g->boot->limits;
+    const struct cgroup_want want = {
+        .memory = l->memory, .cpus_milli = l->cpus_milli, .choice = (enum cgroup_choice)l->cgroup};
+    int r = g->boot->ncgroups == 0 ? cgroup_make(g->cg, &want, err) : 0;
     if (r < 0)
         return r;
     g->birthplace = cgroup_birthplace(g->cg);
@@ -422,7 +424,6 @@ static int start_all(struct boot *b, struct groups *g, const struct sockets *ser
     if (r == 0 && servers->volumes >= 0)
         r = volumes_start(b, g, servers->volumes, &join, &sb->volumes, err);
     if (r == 0) {
-        cgroup_watch(g->cg, &g->want);
         settle_entered(sb->control, &g->entry);
         cgroup_entered(g->cg, g->birthplace >= 0, &g->entry);
     }
@@ -442,12 +443,7 @@ static int connection(int ret[2], struct error *err)
 int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb, struct error *err)
 {
     struct sandbox sb = {.control = -1};
-    struct groups g = {.cg = ret_cg,
-                       .boot = b,
-                       .want = {.memory = b->limits.memory,
-                                .cpus_milli = b->limits.cpus_milli,
-                                .choice = (enum cgroup_choice)b->limits.cgroup},
-                       .birthplace = -1};
+    struct groups g = {.cg = ret_cg, .boot = b, .birthplace = -1};
     int gofer[2] = {-1, -1}, volumes[2] = {-1, -1}, control[2] = {-1, -1}, status;
 
     int r = connection(control, err);

@@ -569,9 +569,10 @@ static void fake_layout(struct plat *p, struct plat_layout *ret_layout)
     *ret_layout = (struct plat_layout){.stub_start = FAKE_STUB_START, .stub_end = FAKE_STUB_END};
 }
 
-static void fake_prepare(struct plat *p)
+static void fake_prepare(struct plat *p, int host_fd)
 {
     (void)p;
+    (void)host_fd;
 }
 
 /* Its threads run only when asked to. */

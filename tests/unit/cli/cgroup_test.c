@@ -158,7 +158,7 @@ static void make(struct cgroup *cg, enum cgroup_kind memory)
     struct error err;
     error_init(&err);
     ck_assert_msg(cgroup_make(cg, &want, &err) == 0, "%s", err.text);
-    cgroup_watch(cg, &want);
+    cgroup_watch(cg);
     ck_assert_int_eq(cg->memory, memory);
 }
 
