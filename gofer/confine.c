@@ -6,10 +6,10 @@
  *               mounted inside it, so no open can write, whatever its flags; the image then becomes
  *               the root directory and all mounts of the host are detached
  *   namespaces  no network, no other process to see, signal or trace
- *   ids         an id of its own that owns nothing, with at most CAP_DAC_READ_SEARCH, and that in
- * its own user namespace only Landlock    reading below the roots, nothing else; no device ioctl,
- * no TCP, no foreign signal filter      25 calls; none creates, writes (but to the log), executes,
- * or makes a process
+ *   ids         an id of its own that owns nothing, with at most CAP_DAC_READ_SEARCH, and that
+ *               in its own user namespace only
+ *   Landlock    reading below the roots, nothing else; no device ioctl, no TCP, no foreign signal
+ *   filter      25 calls; none creates, writes (but to the log), executes, or makes a process
  *
  * A layer that the host does not offer is skipped and the others stand; the filter always stands.
  */

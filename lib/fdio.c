@@ -79,6 +79,16 @@ int fd_write_full(int fd, const void *buf, size_t n)
     return 0;
 }
 
+int fd_put_text(int dir, const char *path, const char *text)
+{
+    int fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = fd_write_full(fd, text, strlen(text));
+    fd_close(fd);
+    return r;
+}
+
 int fd_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
 {
     auto_free char *data = NULL;

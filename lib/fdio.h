@@ -11,6 +11,9 @@ int64_t fd_read_full(int fd, void *buf, size_t n) MUST_CHECK;
 int64_t fd_pread_full(int fd, void *buf, size_t n, uint64_t offset) MUST_CHECK;
 /* Writes all n bytes; 0 or -errno (a part may have been written). */
 int fd_write_full(int fd, const void *buf, size_t n) MUST_CHECK;
+/* text in one write to a file that is there, as those of /proc and of cgroups want it; dir as for
+ * openat(2). */
+int fd_put_text(int dir, const char *path, const char *text) MUST_CHECK;
 /* The whole file from the current position, at most max bytes (-EFBIG beyond), in a block with a
  * NUL behind it that the caller kfrees. */
 int fd_read_all(int fd, size_t max, char **ret_data, size_t *ret_len) MUST_CHECK;

@@ -86,23 +86,17 @@ int idmap_identity(const char *text, char ret_text[IDMAP_TEXT])
     return 0;
 }
 
-static int write_map(int process, const char *file, const char *text)
-{
-    auto_fd int fd = openat(process, file, O_WRONLY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd_write_full(fd, text, strlen(text));
-}
-
 /* A process may set its groups in its namespace no more before a user without privilege may map
  * one: user_namespaces(7). */
 int idmap_write_single(int process, uint32_t inside, uid_t uid, gid_t gid)
 {
     char text[64];
     (void)snprintf(text, sizeof(text), "%u %u 1\n", inside, uid);
-    int r = write_map(process, "uid_map", text);
+    int r = fd_put_text(process, "uid_map", text);
     if (r == 0)
-        r = write_map(process, "setgroups", "deny");
+        r = fd_put_text(process, "setgroups", "deny");
     (void)snprintf(text, sizeof(text), "%u %u 1\n", inside, gid);
-    return r == 0 ? write_map(process, "gid_map", text) : r;
+    return r == 0 ? fd_put_text(process, "gid_map", text) : r;
 }
 
 /* In a container of an engine that began as the host's root, root is that container's root, and its

@@ -5,11 +5,12 @@
  *               detached read-only mount; everything else of the host is detached
  *   namespaces  no network, no other process to see, signal or trace
  *   ids         the caller's own user as root inside; for root all ids, to give files away
- *   capabilities  chown, dac_override, fowner, fsetid, setfcap, and those in this user namespace
- * only Landlock    making and removing below the root, reading the layout; no device, socket or
- * exec filter      no call that makes a process or socket, opens other than by openat2, maps
- * executable memory; open and friends are answered ENOENT, for the C library looks for tables of
- *               character sets, and what it would find is the image's
+ *   capabilities
+ *               chown, dac_override, fowner, fsetid, setfcap, and those in this user namespace only
+ *   Landlock    making and removing below the root, reading the layout; no device, socket or exec
+ *   filter      no call that makes a process or socket, opens other than by openat2, maps
+ *               executable memory; open and friends are answered ENOENT, for the C library looks
+ *               for tables of character sets, and what it would find is the image's
  *
  * Landlock is skipped where the host lacks it or knows no links between directories (ABI 1).
  */
@@ -50,38 +51,23 @@ enum {
 /* --- the process
  * ----------------------------------------------------------------------------------- */
 
-static int proc_write(pid_t pid, const char *file, const char *text)
-{
-    char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-    auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd_write_full(fd, text, strlen(text));
-}
-
 /* Every id that the caller's namespace has, mapped to itself. */
-static int map_all(pid_t pid, const char *file)
+static int map_all(int process, const char *file)
 {
     char own[IDMAP_TEXT], text[IDMAP_TEXT];
     idmap_read(file, own);
     int r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
-    return r < 0 ? r : proc_write(pid, file, text);
-}
-
-static int map_self(pid_t pid)
-{
-    char text[32];
-    int r = proc_write(pid, "setgroups", "deny");
-    (void)snprintf(text, sizeof(text), "0 %u 1\n", geteuid());
-    if (r == 0)
-        r = proc_write(pid, "uid_map", text);
-    (void)snprintf(text, sizeof(text), "0 %u 1\n", getegid());
-    return r == 0 ? proc_write(pid, "gid_map", text) : r;
+    return r < 0 ? r : fd_put_text(process, file, text);
 }
 
 static int write_maps(pid_t pid, bool *ret_all)
 {
-    *ret_all = geteuid() == 0 && map_all(pid, "uid_map") == 0;
-    return *ret_all ? map_all(pid, "gid_map") : map_self(pid);
+    char path[32];
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    auto_fd int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *ret_all = geteuid() == 0 && map_all(process, "uid_map") == 0;
+    return *ret_all ? map_all(process, "gid_map")
+                    : idmap_write_single(process, 0, geteuid(), getegid());
 }
 
 pid_t unpack_box_fork(struct unpack_box *box, struct error *err)

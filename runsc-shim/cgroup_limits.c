@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "lib/error.h"
-#include "runsc-shim/cgroup_file.h"
 #include "runsc-shim/cgroup_oci.h"
 #include "runsc-shim/oci_config.h"
 #include "runsc-shim/shim.h"
+#include "sentry/cli/cgroup_file.h"
 
 enum {
     PIDS_MARGIN = 64,

@@ -24,9 +24,9 @@
 #include "lib/buf.h"
 #include "lib/error.h"
 #include "lib/jsonx.h"
-#include "runsc-shim/cgroup_file.h"
 #include "runsc-shim/oci_config.h"
 #include "runsc-shim/shim.h"
+#include "sentry/cli/cgroup_file.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 
@@ -41,36 +41,6 @@ static void pause_ms(long ms)
 
 /* -- where ----------------------------------------------------------------------------------------
  */
-
-/* Our own path in a v1 controller's hierarchy, or v2's (""); "" at its top, false: none. */
-static bool own_path(const char *self, const char *controller, char *buf, size_t cap)
-{
-    char line[CG_PATH_MAX + 64];
-    bool found = false;
-    FILE *f = fopen(self, "re");
-
-    if (f == NULL)
-        return false;
-    while (!found && fgets(line, sizeof(line), f) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        char *list = strchr(line, ':');
-        char *path = list != NULL ? strchr(list + 1, ':') : NULL;
-        char *save = NULL;
-        if (path == NULL)
-            continue;
-        *path++ = '\0';
-        list++;
-        if (controller[0] == '\0')
-            found = list[0] == '\0';
-        for (char *n = strtok_r(list, ",", &save); n != NULL && !found && controller[0] != '\0';
-             n = strtok_r(NULL, ",", &save))
-            found = strcmp(n, controller) == 0;
-        if (found)
-            (void)snprintf(buf, cap, "%s", strcmp(path, "/") == 0 ? "" : path);
-    }
-    (void)fclose(f);
-    return found;
-}
 
 /* "/a/../b//c" is "/b/c"; false: the top, or too long. */
 static bool clean_path(const char *path, char *out, size_t cap)
@@ -100,7 +70,7 @@ static bool clean_path(const char *path, char *out, size_t cap)
 static bool below_own(const struct oci_cgroup *cg, const char *self, enum cgroup_controller c,
                       char *own)
 {
-    if (!own_path(self, cg->v2 ? "" : names[c], own, CG_PATH_MAX))
+    if (!cgroup_own_path(self, cg->v2 ? "" : names[c], own, CG_PATH_MAX))
         return false;
     char *last = strrchr(own, '/');
     if (cg->v2 && last != NULL)

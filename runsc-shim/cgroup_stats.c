@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "lib/buf.h"
-#include "runsc-shim/cgroup_file.h"
 #include "runsc-shim/cgroup_oci.h"
+#include "sentry/cli/cgroup_file.h"
 
 #define TICK_NS 10000000ull /* USER_HZ is 100 on every Linux that we run on */
 

@@ -23,7 +23,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
-#include "runsc-shim/cgroup_file.h"
+#include "sentry/cli/cgroup_file.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 

@@ -77,14 +77,6 @@ static NORETURN void init_fail(const struct spawn *s, const char *what)
     _exit(1);
 }
 
-/* A file of /proc/self. */
-static bool put_file(int procfd, const char *name, const char *text)
-{
-    auto_fd int fd = openat(procfd, name, O_WRONLY | O_CLOEXEC);
-
-    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-}
-
 static void init_ids(const struct spawn *s, int procfd)
 {
     (void)prctl(PR_SET_DUMPABLE, 1);
@@ -97,7 +89,7 @@ static void init_ids(const struct spawn *s, int procfd)
  * can say what happened. */
 static void init_oom(int procfd)
 {
-    (void)put_file(procfd, "self/oom_score_adj", "1000");
+    (void)!fd_put_text(procfd, "self/oom_score_adj", "1000");
 }
 
 static void init_time(const struct spawn *s, int procfd)
@@ -113,7 +105,7 @@ static void init_time(const struct spawn *s, int procfd)
         init_fail(s, "time namespace");
     (void)snprintf(text, sizeof(text), "monotonic %lld %lld\nboottime %lld %lld\n", (long long)sec,
                    (long long)nsec, (long long)sec, (long long)nsec);
-    if (off && !put_file(procfd, "self/timens_offsets", text))
+    if (off && fd_put_text(procfd, "self/timens_offsets", text) < 0)
         init_fail(s, "/proc/self/timens_offsets");
 }
 

@@ -44,8 +44,8 @@ struct cgroup {
 /* Makes the groups. A missing controller is no error unless want->choice insists on it. */
 int cgroup_make(struct cgroup *ret_cg, const struct cgroup_want *want, struct error *err)
     MUST_CHECK;
-/* v1: oom_fd and freezer. They cost more than the limits, and until a program runs cgroup_oom at the
- * end is enough. */
+/* v1: oom_fd and freezer. They cost more than the limits, and until a program runs cgroup_oom at
+ * the end is enough. */
 void cgroup_watch(struct cgroup *cg);
 
 /*
