@@ -66,6 +66,13 @@ void signal_notify_task(struct task *t);
 int signal_next(struct task *t, uint64_t set);
 void sigpending_init(struct sigpending *p);
 void sigpending_flush(struct sigpending *p);
+/* Takes the signals of set back. */
+void sigpending_remove(struct sigpending *p, uint64_t set);
+/* Of tg, whose limit counts. timer: the one that sends it, or NULL. -EAGAIN: the queue is full. */
+int sigpending_add(struct sigpending *p, struct thread_group *tg, const struct lx_siginfo *info,
+                   struct posix_timer *timer) MUST_CHECK;
+/* What comes first of a set that is not empty: synchronous signals, then by number. */
+int sigset_first(uint64_t set);
 struct sighand *sighand_new(void);
 struct sighand *sighand_dup(const struct sighand *from);
 void sighand_put(struct sighand *sh);
