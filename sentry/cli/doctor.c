@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "sentry/cli/cgroup.h"
 #include "sentry/cli/cli.h"
+#include "sentry/cli/janitor.h"
 
 /* What would hold the memory limit of a run started here and now. */
 static void print_memory(void)
@@ -26,6 +27,7 @@ static void print_memory(void)
     (void)printf("%-28s %s%s%s%s\n", "memory limit held by", held[cg.memory],
                  cg.missing[0] != '\0' ? " (" : "", cg.missing, cg.missing[0] != '\0' ? ")" : "");
     cgroup_remove(&cg);
+    janitor_reap();
 }
 
 int cmd_doctor(int argc, char **argv)

@@ -17,6 +17,7 @@
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "lib/cleanup.h"
 #include "sentry/cli/cgroup.h"
@@ -30,6 +31,7 @@ enum {
 /* One run a process, hence one janitor. */
 static struct {
     int fd;
+    pid_t pid;
     unsigned users;
 } pipe_end = {.fd = -1};
 
@@ -118,7 +120,7 @@ static void start(void)
     int p[2];
     if (pipe_end.fd >= 0 || pipe2(p, O_CLOEXEC) < 0)
         return;
-    /* It outlives the monitor, so init reaps it. */
+    janitor_reap();
     pid_t pid = fork();
     if (pid == 0) {
         (void)close(p[1]);
@@ -129,6 +131,7 @@ static void start(void)
         (void)close(p[1]);
     else
         pipe_end.fd = p[1];
+    pipe_end.pid = MAX(pid, 0);
 }
 
 /* A janitor that somebody has killed is no reason for the monitor to die. */
@@ -175,4 +178,14 @@ void janitor_release(void)
         return;
     (void)close(pipe_end.fd);
     pipe_end.fd = -1;
+    (void)kill(pipe_end.pid, SIGKILL);
+}
+
+void janitor_reap(void)
+{
+    if (pipe_end.fd >= 0 || pipe_end.pid == 0)
+        return;
+    while (waitpid(pipe_end.pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    pipe_end.pid = 0;
 }

@@ -11,5 +11,9 @@
 void janitor_tell_group(const char *dir);
 /* The entry id below root that is about to be made. */
 void janitor_tell_entry(const char *root, const char *id);
-/* Each who told it something lets it go when that is removed (or was never made). */
+/* Each who told it something lets it go when that is removed (or was never made); with the last it
+ * ends. */
 void janitor_release(void);
+/* Before the monitor returns: waits for its end, if it is to end. Whoever would inherit it, a
+ * container's first process, may not look after it. */
+void janitor_reap(void);

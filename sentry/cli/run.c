@@ -16,6 +16,7 @@
 #include "sentry/cli/cli.h"
 #include "sentry/cli/control.h"
 #include "sentry/cli/entry.h"
+#include "sentry/cli/janitor.h"
 #include "sentry/cli/monitor.h"
 #include "sentry/cli/options.h"
 #include "sentry/cli/report.h"
@@ -142,5 +143,6 @@ int cmd_run(int argc, char **argv)
     else
         status = run_boot(&b);
     boot_done(&b);
+    janitor_reap();
     return status;
 }

@@ -28,14 +28,31 @@ TEST(killed_janitor_is_not_the_end)
     pid_t pid = only_child();
     if (pid > 0) {
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
-        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        siginfo_t si;
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT), 0);
     }
     janitor_tell_entry("/nonexistent", "b");
     janitor_release();
+    janitor_reap(); /* one is still told something */
     janitor_release();
+    janitor_reap();
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+TEST(janitor_is_waited_for)
+{
+    janitor_reap(); /* there is none */
+    janitor_tell_entry("/nonexistent", "a");
+    pid_t pid = only_child();
+    janitor_reap();
+    ck_assert_int_eq(only_child(), pid);
+    janitor_release();
+    janitor_reap();
+    ck_assert_int_eq(only_child(), 0);
 }
 
 TEST_SUITE(janitor)
 {
     TEST_ADD(killed_janitor_is_not_the_end);
+    TEST_ADD(janitor_is_waited_for);
 }
