@@ -68,7 +68,12 @@ struct spawn {
 
 /* -- in the zygote -------------------------------------------------------------------------- */
 
-static NORETURN void init_fail(const struct spawn *s, const char *what)
+/* On a stack that AddressSanitizer does not know: it would complain of functions that do not
+ * return.
+ */
+#define OTHER_STACK __attribute__((no_sanitize("address")))
+
+OTHER_STACK static NORETURN void init_fail(const struct spawn *s, const char *what)
 {
     char text[128];
     int n = snprintf(text, sizeof(text), "!%s %d", what, errno);
@@ -77,7 +82,7 @@ static NORETURN void init_fail(const struct spawn *s, const char *what)
     _exit(1);
 }
 
-static void init_ids(const struct spawn *s, int procfd)
+OTHER_STACK static void init_ids(const struct spawn *s, int procfd)
 {
     (void)prctl(PR_SET_DUMPABLE, 1);
     auto_fd int self = openat(procfd, "self", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -92,7 +97,7 @@ static void init_oom(int procfd)
     (void)!fd_put_text(procfd, "self/oom_score_adj", "1000");
 }
 
-static void init_time(const struct spawn *s, int procfd)
+OTHER_STACK static void init_time(const struct spawn *s, int procfd)
 {
     int64_t off = s->cfg->monotonic_offset, sec = off / 1000000000, nsec = off % 1000000000;
     char text[128];
@@ -110,7 +115,7 @@ static void init_time(const struct spawn *s, int procfd)
 }
 
 /* An empty read-only root. The mount point is /proc: it is sure to exist, having just been used. */
-static void init_root(const struct spawn *s)
+OTHER_STACK static void init_root(const struct spawn *s)
 {
     const unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
 
@@ -130,7 +135,7 @@ static void init_root(const struct spawn *s)
         init_fail(s, "chdir");
 }
 
-static void init_privileges(const struct spawn *s)
+OTHER_STACK static void init_privileges(const struct spawn *s)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[2];
@@ -150,7 +155,7 @@ static void init_privileges(const struct spawn *s)
 }
 
 /* Becomes the embedded program, with the pipe as descriptor 0 and /proc as 1 and no other. */
-static NORETURN void init_exec(const struct spawn *s, int procfd)
+OTHER_STACK static NORETURN void init_exec(const struct spawn *s, int procfd)
 {
     char count[16], arg0[] = "z";
     char *argv[] = {arg0, count, NULL}, *envp[] = {NULL};
@@ -163,7 +168,7 @@ static NORETURN void init_exec(const struct spawn *s, int procfd)
     init_fail(s, "execveat");
 }
 
-static NORETURN void init_main(const struct spawn *s)
+OTHER_STACK static NORETURN void init_main(const struct spawn *s)
 {
     int procfd = s->cfg->proc_fd;
     sigset_t all;
@@ -223,20 +228,29 @@ static int spawn_prepare(struct spawn *s, struct error *err)
     return 0;
 }
 
+OTHER_STACK static int init_entry(void *s)
+{
+    init_main(s);
+}
+
+/*
+ * Until it executes its program it has our memory, and we wait: nothing is copied for it. What it
+ * makes dumpable, to write its maps, is then our memory: confine_sentry takes that back.
+ */
 static int init_clone(const struct spawn *s, struct zygote_boot *boot, struct error *err)
 {
     const unsigned long others =
         CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     const unsigned long flags =
         CLONE_NEWUSER | CLONE_NEWPID | (s->cfg->proc_fd < 0 ? others : 0) | CLONE_PIDFD | SIGCHLD;
-    long pid = syscall(SYS_clone, flags, 0, &boot->init_pidfd, 0, 0);
+    static char stack[64 * 1024] __attribute__((aligned(16)));
+    pid_t pid = clone(init_entry, stack + sizeof(stack), (int)(flags | CLONE_VM | CLONE_VFORK),
+                      unconst(s), &boot->init_pidfd);
 
     if (pid < 0)
         return error_errno(err, errno,
                            "namespaces for the guests (user, pid, mount, net, ipc, uts, cgroup)");
-    if (pid == 0)
-        init_main(s);
-    boot->init_pid = (pid_t)pid;
+    boot->init_pid = pid;
     return 0;
 }
 

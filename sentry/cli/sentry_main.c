@@ -389,5 +389,8 @@ void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int v
     if (kernel.fatal != NULL)
         (void)snprintf(m.text, sizeof(m.text), "%.399s", kernel.fatal);
     tell(&m);
+    /* They end beside us; before the last word the end of one would be a failure. */
+    gofer_client_free(servers.image);
+    volume_client_free(servers.volumes);
     _exit(0);
 }
