@@ -113,6 +113,8 @@ static int try_vm_access(void)
         (void)pause();
         _exit(0);
     }
+    if (pid < 0)
+        return errno;
     struct iovec l = {&here, 1}, r = {&there, 1};
     ssize_t n = process_vm_readv(pid, &l, 1, &r, 1, 0);
     int e = n == 1 ? 0 : errno;
