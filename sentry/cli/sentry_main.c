@@ -380,7 +380,8 @@ void sentry_main(struct boot *b, int proc_fd, int control, int gofer_sock, int v
         tell_started();
     }
     kernel_run();
-    /* Beside our own end, which would be what ends them. */
+    /* Beside our own end, which would be what ends them. The host forgets their time with them. */
+    (void)kernel_cputime();
     plat_ops->stop(plat);
     control_server_end();
     if (console.master != NULL)
