@@ -36,7 +36,7 @@ struct confine_join {
  * Arranges to die with the parent, and enters namespaces. With `join` (or NULL) the process shares
  * the sentry's, where setns(2) allows it (CAP_SYS_ADMIN over them and over one's own user
  * namespace: root), instead of making network, ipc, uts and mount namespaces. own_user: it was
- * created in a user namespace of its own, in which the caller's ids are 0.
+ * created in a user namespace of its own, in which its ids are 0.
  */
 MUST_CHECK int confine_namespaces(struct confinement *c, const struct confine_join *join,
                                   bool own_user, struct error *err);

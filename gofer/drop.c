@@ -60,6 +60,12 @@ static bool caps_get(struct __user_cap_data_struct data[2])
     return syscall(SYS_capget, &h, data) == 0;
 }
 
+bool drop_holds(int cap)
+{
+    struct __user_cap_data_struct data[2] = {0};
+    return caps_get(data) && (data[cap / 32].effective >> cap % 32 & 1) != 0;
+}
+
 static bool become(uint32_t id)
 {
     return syscall(SYS_setresgid, id, id, id) == 0 && syscall(SYS_setresuid, id, id, id) == 0;

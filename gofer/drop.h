@@ -9,6 +9,9 @@ struct error;
 /* Closes every descriptor but the n given ones (in any order). */
 void drop_files(const int *keep, size_t n);
 
+/* The capability is in force, over the caller's own user namespace. */
+bool drop_holds(int cap);
+
 /* An id for drop_privilege, nobody's where there is one to spare; chosen while the caller's own
  * user namespace is in sight. */
 uint32_t drop_id(void);

@@ -7,7 +7,8 @@
  *      server   roots detached --- sentry settled --- setns --- user --------+--- maps written
  *                                                  `-- outside: waits --- maps
  *
- * An ordinary user's server is created in a user namespace too, and makes the others itself.
+ * The server of an ordinary user, or of a container's root, is created in a user namespace too, and
+ * makes the others itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -86,10 +88,13 @@ __attribute__((no_sanitize("address", "undefined"))) static int write_outside(vo
     return 0;
 }
 
-/* A user namespace and others with it. *ret_mapped: all ids are. */
+/* A user namespace and others with it. *ret_mapped: all ids are. Without CAP_SETFCAP nobody may map
+ * root's id, and there is no way back. */
 static int enter_user(struct outside *o, int flags, bool *ret_mapped)
 {
     int status;
+    if (geteuid() == 0 && !drop_holds(CAP_SETFCAP))
+        return -EPERM;
     if (pipe2(o->go, O_CLOEXEC) < 0)
         return -errno;
     pid_t pid = clone(write_outside, o->stack + sizeof(o->stack), CLONE_VM | SIGCHLD, o);
@@ -134,7 +139,7 @@ static int make_namespaces(struct confinement *c, struct outside *o, bool own_us
     bool mapped = false;
     int r = own_user ? 0 : enter_user(o, others, &mapped);
     c->userns = r == 0;
-    c->single_id = c->userns && !mapped;
+    c->single_id = c->userns && (own_user ? idmap_is_single(o->map[0].text) : !mapped);
     if (r == 0 && !own_user) {
         c->namespaces = true;
         return mapped ? 0 : write_single(o->proc, uid, gid);

@@ -54,6 +54,12 @@ bool idmap_is_whole(const char *text)
     return next_range(&text, &r) && r.inside == 0 && r.outside == 0 && r.count == UINT32_MAX;
 }
 
+bool idmap_is_single(const char *text)
+{
+    struct range r;
+    return next_range(&text, &r) && r.count == 1 && !next_range(&text, &r);
+}
+
 bool idmap_spare(const char *text, uint32_t n, uint32_t *ret_id)
 {
     struct range r, top = {0};
@@ -84,6 +90,20 @@ int idmap_identity(const char *text, char ret_text[IDMAP_TEXT])
         used += (size_t)n;
     }
     return 0;
+}
+
+int idmap_write_identity(int process)
+{
+    static const char *const files[] = {"uid_map", "gid_map"};
+    char own[IDMAP_TEXT], text[IDMAP_TEXT];
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_LEN(files) && r == 0; i++) {
+        idmap_read(files[i], own);
+        r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
+        if (r == 0)
+            r = fd_put_text(process, files[i], text);
+    }
+    return r;
 }
 
 /* A process may set its groups in its namespace no more before a user without privilege may map

@@ -23,6 +23,11 @@ bool idmap_is_whole(const char *text);
 bool idmap_spare(const char *text, uint32_t n, uint32_t *ret_id);
 /* The same ids mapped to themselves, for the map of a new namespace; -E2BIG. */
 int idmap_identity(const char *text, char ret_text[IDMAP_TEXT]) MUST_CHECK;
+/* Of one id only. */
+bool idmap_is_single(const char *text);
+/* The maps of another process's new namespace: the caller's ids mapped to themselves. process: as
+ * below. Needs CAP_SETUID, CAP_SETGID and CAP_SETFCAP. -errno. */
+int idmap_write_identity(int process) MUST_CHECK;
 /* The maps of a user namespace with one user and one group, which are the caller's: `inside` there,
  * uid and gid here. process: a directory of /proc, of a process in that namespace. -errno. */
 int idmap_write_single(int process, uint32_t inside, uid_t uid, gid_t gid) MUST_CHECK;

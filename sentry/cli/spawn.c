@@ -135,7 +135,7 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
 
     /* Before it makes a process. */
     cgroup_enter(e);
-    if (s->own_user && become_own_root(uid, gid) < 0)
+    if (s->own_user && uid != 0 && become_own_root(uid, gid) < 0)
         _exit(126);
     /* First out of the way of the fixed numbers, then into place. */
     for (size_t i = 0; i < s->n; i++)
@@ -164,7 +164,62 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
     _exit(127);
 }
 
-/* A pid namespace is root's to make; others get one with a user namespace. */
+static void reap(pid_t pid, int *ret_status)
+{
+    if (pid <= 0)
+        return;
+    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* A container's root may make no pid namespace without a user namespace. That one has all ids,
+ * which only somebody outside may map: with one id the image's owners would be unknown, and the
+ * server the host's root. Returns in the child when they are mapped. */
+static pid_t fork_mapped(struct groups *g)
+{
+    char path[32], byte;
+    int go[2], status;
+    if (pipe2(go, O_CLOEXEC) < 0)
+        return -1;
+    pid_t pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID, g);
+    int r = pid < 0 ? -errno : 0;
+    if (pid == 0) {
+        (void)close(go[1]);
+        if (fd_read_full(go[0], &byte, 1) != 1)
+            _exit(126);
+        return 0;
+    }
+    if (r == 0) {
+        (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+        auto_fd int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        r = process < 0 ? -errno : idmap_write_identity(process);
+    }
+    if (r == 0)
+        r = fd_write_full(go[1], "g", 1);
+    (void)close(go[1]);
+    (void)close(go[0]);
+    if (r < 0 && pid > 0)
+        reap(pid, &status);
+    errno = -r;
+    return r < 0 ? -1 : pid;
+}
+
+/* A pid namespace is root's to make; others get one with a user namespace. Root who may make
+ * neither has a server without. Whatever else goes wrong must not make the server a weaker one. */
+static pid_t fork_server(struct groups *g, uid_t uid, bool *ret_own_user)
+{
+    *ret_own_user = uid != 0;
+    pid_t pid = fork_into(uid == 0 ? CLONE_NEWPID : CLONE_NEWUSER | CLONE_NEWPID, g);
+    if (pid >= 0 || uid != 0 || errno != EPERM)
+        return pid;
+    *ret_own_user = true;
+    pid = fork_mapped(g);
+    if (pid >= 0 || errno != EPERM)
+        return pid;
+    *ret_own_user = false;
+    return fork_into(0, g);
+}
+
 static int server_start(const struct boot *b, struct groups *g, struct server_start *start,
                         pid_t *ret_pid, struct error *err)
 {
@@ -176,11 +231,7 @@ static int server_start(const struct boot *b, struct groups *g, struct server_st
         return error_errno(err, -r, "finding sentry-gofer");
     if (access(path, X_OK) < 0)
         return error_errno(err, errno, "%s", path);
-    pid_t pid = uid == 0 ? fork_into(CLONE_NEWPID, g) : -1;
-    if (pid < 0) {
-        start->own_user = true;
-        pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID, g);
-    }
+    pid_t pid = fork_server(g, uid, &start->own_user);
     if (pid < 0)
         return error_errno(err, errno, "new user and pid namespaces");
     if (pid == 0)
@@ -362,14 +413,6 @@ static int sentry_start(struct boot *b, struct groups *g, const struct sockets *
 }
 
 /* -- both -------------------------------------------------------------------------------------- */
-
-static void reap(pid_t pid, int *ret_status)
-{
-    if (pid <= 0)
-        return;
-    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
-        continue;
-}
 
 /* Both at once: their namespaces are taken down side by side. */
 void sandbox_kill(const struct sandbox *sb)

@@ -2,6 +2,7 @@
 #include <grp.h>
 #include <sched.h>
 
+#include <linux/capability.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -388,9 +389,35 @@ TEST(half_a_namespace_is_none)
 }
 END_TEST
 
+/* Root without CAP_SETFCAP could map no id of root's: no user namespace, but all the others. */
+TEST(root_who_may_not_map_itself)
+{
+    int status;
+    if (geteuid() != 0)
+        return;
+    pid_t pid = fork_server();
+    if (pid == 0) {
+        struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+        struct __user_cap_data_struct caps[2];
+        struct confinement c;
+        if (syscall(SYS_capget, &h, caps) < 0)
+            _exit(50);
+        caps[0].effective &= ~(1u << CAP_SETFCAP);
+        if (syscall(SYS_capset, &h, caps) < 0)
+            _exit(50);
+        if (confine_namespaces(&c, NULL, false, NULL) < 0)
+            _exit(51);
+        _exit(c.namespaces && c.pid && !c.userns && !c.single_id ? 0 : 52);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 TEST_SUITE(gofer_confine)
 {
     TEST_ADD(half_a_namespace_is_none);
+    TEST_ADD(root_who_may_not_map_itself);
     TEST_ADD(posture_of_root);
     TEST_ADD(posture_of_a_user);
     TEST_ADD(all_die_with_the_monitor);
