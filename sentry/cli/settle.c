@@ -94,7 +94,7 @@ static int enter_groups(int control)
     return r;
 }
 
-void settle_go(int control, const struct cgroup_entry *e)
+int settle_go(int control, const struct cgroup_entry *e)
 {
     int fds[CGROUP_ENTRIES];
     size_t n = 0;
@@ -102,7 +102,9 @@ void settle_go(int control, const struct cgroup_entry *e)
         if (e->fds[i] >= 0)
             fds[n++] = e->fds[i];
     }
-    (void)!fd_send(control, "g", 1, fds, n, MSG_NOSIGNAL);
+    int64_t sent = fd_send(control, "g", 1, fds, n, MSG_NOSIGNAL);
+    /* One that has gone is for settle_entered to see. */
+    return sent < 0 && sent != -EPIPE && sent != -ECONNRESET ? (int)sent : 0;
 }
 
 void settle_entered(int control, struct cgroup_entry *e)

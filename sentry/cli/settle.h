@@ -13,8 +13,9 @@ struct error;
  * namespaces, and one thread. */
 int settle(int control, int settled, int *ret_proc, struct error *err) MUST_CHECK;
 
-/* In the monitor: the user's maps are written, and these are the groups to enter. */
-void settle_go(int control, const struct cgroup_entry *e);
+/* In the monitor: the user's maps are written, and these are the groups to enter. -errno:
+ * the host does not pass them on. */
+int settle_go(int control, const struct cgroup_entry *e) MUST_CHECK;
 /* Waits until the sentry has entered, or not, which e->errors then says. An end of the sentry, here
  * and there, is seen elsewhere. */
 void settle_entered(int control, struct cgroup_entry *e);

@@ -460,8 +460,11 @@ static int start_all(struct boot *b, struct groups *g, const struct sockets *ser
     sockets_done(s);
     if (r == 0 && !early)
         r = groups_make(g, err);
-    if (r == 0)
-        settle_go(sb->control, &g->entry);
+    if (r == 0) {
+        r = settle_go(sb->control, &g->entry);
+        if (r < 0)
+            r = error_errno(err, -r, "handing the cgroups to the sentry");
+    }
     if (r == 0 && servers->gofer >= 0)
         r = gofer_start(b, g, servers->gofer, &join, &sb->gofer, err);
     if (r == 0 && servers->volumes >= 0)

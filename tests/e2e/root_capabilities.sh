@@ -34,4 +34,25 @@ for ns in user pid mnt net; do
 done
 kill $run && wait $run 2>/dev/null
 
+# The host counts descriptors in flight per user.
+cat >"$work/fill.py" <<'PY'
+import array, socket, sys
+a, b = socket.socketpair()
+for _ in range(4):
+    a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 100))])
+print("full", flush=True)
+sys.stdin.read()
+PY
+coproc FILL { exec python3 "$work/fill.py"; }
+fill=$FILL_PID
+read -r line <&"${FILL[0]}"
+check "more than a share is in flight" full "$line"
+out=$(ulimit -n 256; timeout -s KILL 30 setpriv --bounding-set=-sys_admin,-sys_resource --inh-caps=-all \
+    "$sentry" run "$bb" -- echo ran </dev/null 2>&1)
+rc=$?
+case "$rc $out" in
+"0 ran" | "125 sentry: "*"Too many references"*) rc=ended ;;
+esac
+check "a run that may pass on nothing ends" ended "$rc"
+kill "$fill"
 finish
