@@ -29,7 +29,6 @@ bool bench_installed(const char *name)
     return false;
 }
 
-/* Two commands interleaved; prints both medians in ms and the ratio first / second. */
 /* What the last command left to end beside us ends first: bubblewrap returns before its sandbox has
  * gone. */
 static int run_alone(const char *const argv[], char *buf, size_t cap, double *ret_ns)
@@ -38,6 +37,7 @@ static int run_alone(const char *const argv[], char *buf, size_t cap, double *re
     return run_command(argv, buf, cap, ret_ns);
 }
 
+/* Two commands interleaved; prints both medians in ms and the ratio first / second. */
 static void compare_commands(const char *what, const char *const a[], const char *const b[],
                              int rounds)
 {

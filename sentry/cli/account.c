@@ -112,8 +112,7 @@ static int children(int proc, pid_t pid, pid_t *ret_pids, int max)
     return n;
 }
 
-/* Guests are children of the guests' init, which is the sentry's child; the servers have a child.
- */
+/* Guests are children of the guests' init, which is the sentry's child. */
 void account_read(int proc, const pid_t roots[3], bool exact, struct account_sum *ret_sum)
 {
     static pid_t pids[MAX_PROCESSES];
