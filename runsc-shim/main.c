@@ -6,9 +6,13 @@
  * through the state directory (container.c), the control socket of the sentry and the cgroup
  * (cgroup_*.c). README.md has the files in reading order.
  */
+#include <signal.h>
+
 #include "runsc-shim/shim.h"
 
 int main(int argc, char **argv)
 {
+    /* The caller may have ignored it; then nobody's end could be waited for. */
+    (void)signal(SIGCHLD, SIG_DFL);
     return shim_main(argc, argv);
 }

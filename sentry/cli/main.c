@@ -6,6 +6,7 @@
  */
 #include "lib/compiler.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,8 @@ static int unknown(const char *name)
 
 int main(int argc, char **argv)
 {
+    /* The caller may have ignored it; then nobody's end could be waited for. */
+    (void)signal(SIGCHLD, SIG_DFL);
     if (argc < 2) {
         (void)cmd_help(0, NULL);
         return EXIT_USAGE;

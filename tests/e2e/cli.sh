@@ -65,4 +65,7 @@ printf '\177ELF\1\1\1' >"$work/img/bin/elf32"
 chmod 755 "$work/img/bin/cut" "$work/img/bin/elf32"
 says "truncated ELF" 126 "cut" run "$work/img" -- /bin/cut
 says "foreign ELF" 126 "elf32" run "$work/img" -- /bin/elf32
+ignoring='import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])'
+check "a caller that ignores the end of its children" ran \
+    "$(timeout 60 python3 -c "$ignoring" "$sentry" run "$bb" -- echo ran 2>&1 </dev/null)"
 finish
