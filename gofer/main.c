@@ -133,8 +133,9 @@ static void posture_log(const struct confinement *c)
 
 static int fail(const struct error *err, int status)
 {
-    /* Without seccomp the sentry cannot start either, and the monitor says so in one line. */
-    if (err->code == ENOSYS)
+    /* Without seccomp the sentry cannot start either, and the monitor says so in one line. Whoever
+     * killed the process outside knows. */
+    if (err->code == ENOSYS || err->code == ESRCH)
         return status;
     char line[sizeof(err->text) + 32];
     int n = snprintf(line, sizeof(line), "sentry-gofer: %s\n", err->text);
