@@ -51,23 +51,13 @@ enum {
 /* --- the process
  * ----------------------------------------------------------------------------------- */
 
-/* Every id that the caller's namespace has, mapped to itself. */
-static int map_all(int process, const char *file)
-{
-    char own[IDMAP_TEXT], text[IDMAP_TEXT];
-    idmap_read(file, own);
-    int r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
-    return r < 0 ? r : fd_put_text(process, file, text);
-}
-
 static int write_maps(pid_t pid, bool *ret_all)
 {
     char path[32];
     (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
     auto_fd int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    *ret_all = geteuid() == 0 && map_all(process, "uid_map") == 0;
-    return *ret_all ? map_all(process, "gid_map")
-                    : idmap_write_single(process, 0, geteuid(), getegid());
+    *ret_all = process >= 0 && geteuid() == 0 && idmap_write_identity(process) == 0;
+    return *ret_all ? 0 : idmap_write_single(process, 0, geteuid(), getegid());
 }
 
 pid_t unpack_box_fork(struct unpack_box *box, struct error *err)

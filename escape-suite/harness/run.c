@@ -297,12 +297,13 @@ void run_simple(char *const *argv)
         (void)execvp(argv[0], argv);
         _exit(127);
     }
-    int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    if (pid < 0)
+        return;
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd p = {.fd = pidfd, .events = POLLIN};
     if (pidfd < 0 || poll(&p, 1, CLEANUP_MS) <= 0)
         (void)kill(pid, SIGKILL);
-    if (pid > 0)
-        (void)waitpid(pid, NULL, 0);
+    (void)waitpid(pid, NULL, 0);
     fd_close(pidfd);
 }
 

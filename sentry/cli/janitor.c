@@ -178,7 +178,8 @@ void janitor_release(void)
         return;
     (void)close(pipe_end.fd);
     pipe_end.fd = -1;
-    (void)kill(pipe_end.pid, SIGKILL);
+    if (pipe_end.pid > 0)
+        (void)kill(pipe_end.pid, SIGKILL);
 }
 
 void janitor_reap(void)
