@@ -79,6 +79,15 @@ int fd_write_full(int fd, const void *buf, size_t n)
     return 0;
 }
 
+int fd_fill_standard(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+            return -errno;
+    }
+    return 0;
+}
+
 int fd_put_text(int dir, const char *path, const char *text)
 {
     int fd = openat(dir, path, O_WRONLY | O_CLOEXEC);

@@ -32,6 +32,9 @@ int64_t fd_send(int sock, const void *buf, size_t n, const int *fds, size_t nfds
 int64_t fd_recv(int sock, void *buf, size_t n, int *fds, size_t max_fds, size_t *ret_nfds,
                 int flags) MUST_CHECK;
 
+/* Standard streams that the caller has closed are /dev/null from then on: what is opened later
+ * would take their numbers, and be a program's input or output. */
+int fd_fill_standard(void) MUST_CHECK;
 /* Closes; harmless on a negative fd. */
 void fd_close(int fd);
 int fd_set_cloexec(int fd, bool on) MUST_CHECK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/fdio.h"
 #include "runsc-shim/shim.h"
 #include "sentry/cli/state.h"
 
@@ -151,7 +152,11 @@ int shim_main(int argc, char **argv)
     struct error err;
 
     error_init(&err);
-    int r = dispatch(argc, argv, &err);
+    int r = fd_fill_standard();
+    if (r < 0)
+        r = error_errno(&err, -r, "/dev/null");
+    else
+        r = dispatch(argc, argv, &err);
     if (r >= 0) {
         shim_notes_flush();
         return r;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/fdio.h"
 #include "sentry/cli/cli.h"
 
 enum {
@@ -63,6 +64,11 @@ int main(int argc, char **argv)
 {
     /* The caller may have ignored it; then nobody's end could be waited for. */
     (void)signal(SIGCHLD, SIG_DFL);
+    int r = fd_fill_standard();
+    if (r < 0) {
+        (void)fprintf(stderr, "sentry: /dev/null: %s\n", strerror(-r));
+        return EXIT_USAGE;
+    }
     if (argc < 2) {
         (void)cmd_help(0, NULL);
         return EXIT_USAGE;

@@ -65,6 +65,11 @@ printf '\177ELF\1\1\1' >"$work/img/bin/elf32"
 chmod 755 "$work/img/bin/cut" "$work/img/bin/elf32"
 says "truncated ELF" 126 "cut" run "$work/img" -- /bin/cut
 says "foreign ELF" 126 "elf32" run "$work/img" -- /bin/elf32
+streams='cat && echo out && echo err >&2 && sleep 0.2 && exit 7' # long enough for an entry, whose socket is one more
+for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-'; do
+    eval 'timeout 60 "$sentry" run "$bb" -- sh -c "$streams" </dev/null >"$work/out" 2>"$work/err"' "$closed"
+    check "a caller without a stream: $closed" 7 $?
+done
 ignoring='import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])'
 check "a caller that ignores the end of its children" ran \
     "$(timeout 60 python3 -c "$ignoring" "$sentry" run "$bb" -- echo ran 2>&1 </dev/null)"

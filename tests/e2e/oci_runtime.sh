@@ -26,6 +26,9 @@ check "run: --preserve-fds" "three out" "$(cat "$work/o" "$work/four" | tr '\n' 
 bundle append 'sh("echo appended")'
 (exec >>"$work/file" && rt run -b "$work/append" r4 </dev/null)
 check "run: the position of standard output is kept" "12345 appended" "$(echo $(cat "$work/file"))"
+bundle streams 'sh("cat && echo out && echo err >&2 && exit 7")'
+rt run -b "$work/streams" r6 <&- >&- 2>&-
+check "run: without standard streams" 7 $?
 nothing_left "run"
 
 # -- create, start, state, exec, kill, delete -------------------------------------------------------
