@@ -232,10 +232,20 @@ int unotify_set_fp(struct plat_thread *th, const void *buf, size_t len)
     return 0;
 }
 
+/* Nobody would answer it any more. Its process is gone mostly; an event follows in any case. */
+static void lost(struct plat_thread *th)
+{
+    condemn(th, "the registers of a parked thread are out of reach");
+}
+
 void thread_release(struct plat_thread *th)
 {
-    if (th->host != HOST_PARKED || regs_flush(th))
-        return; /* its process is gone: an event follows */
+    if (th->host != HOST_PARKED)
+        return;
+    if (regs_flush(th)) {
+        lost(th);
+        return;
+    }
     th->host = HOST_RUNNING;
     th->regs_valid = false;
     listener_answer(th->as->p, th->notif_id, 0);
@@ -254,6 +264,7 @@ static void answer_parked(struct plat_thread *th, int64_t val, bool context)
         th->regs.rax = (uint64_t)val;
         th->regs_dirty = true;
     } else if (raw_write(th, th->frame + FRAME_RAX, &val, sizeof(val))) {
+        lost(th);
         return;
     }
     th->borrowed = false;
@@ -285,8 +296,12 @@ static void call_in_context(struct plat_thread *th, const struct host_call *call
 {
     int64_t ret;
 
-    if (th->host != HOST_PARKED || regs_load(th))
+    if (th->host != HOST_PARKED)
         return;
+    if (regs_load(th)) {
+        lost(th);
+        return;
+    }
     ret = stub_run_one(th, call);
     th->regs.rax = (uint64_t)ret;
     th->regs_dirty = true;

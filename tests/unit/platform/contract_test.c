@@ -2,12 +2,14 @@
  * The contract of platform.h: every case runs on the fake platform and on user-notify, and must
  * give the same result on both.
  */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "abi/errno.h"
 
@@ -84,6 +86,34 @@ CONTRACT(kick_gives_the_registers)
         expect_call(w, w->th, 500);
         ck_assert_int_eq(box_result(w->as, 0), 77);
     }
+}
+
+static bool writes_fail;
+
+/* Instead of the library's. */
+ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long nlocal,
+                          const struct iovec *remote, unsigned long nremote, unsigned long flags)
+{
+    if (writes_fail) {
+        errno = EFAULT;
+        return -1;
+    }
+    return syscall(SYS_process_vm_writev, pid, local, nlocal, remote, nremote, flags);
+}
+
+CONTRACT(thread_out_of_reach_is_ended)
+{
+    struct plat_regs regs;
+
+    if (w->fake)
+        return;
+    enter_context(w, w->th, 0);
+    ck_assert_int_eq(plat_ops->get_regs(w->th, &regs), 0);
+    ck_assert_int_eq(plat_ops->set_regs(w->th, &regs), 0);
+    writes_fail = true;
+    plat_ops->resume(w->th);
+    writes_fail = false;
+    expect_event(w, PLAT_EV_THREAD_DEAD, w->th);
 }
 
 CONTRACT(memory_operations)
@@ -471,6 +501,7 @@ TEST_SUITE(platform_contract)
     CONTRACT_ADD(call_is_seen_and_answered);
     CONTRACT_ADD(compare_exchange_changes_a_word);
     CONTRACT_ADD(kick_gives_the_registers);
+    CONTRACT_ADD(thread_out_of_reach_is_ended);
     CONTRACT_ADD(memory_operations);
     CONTRACT_ADD(vectors_stop_at_the_first_fault);
     CONTRACT_ADD(files_are_mapped_shared_and_private);
