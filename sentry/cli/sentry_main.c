@@ -63,7 +63,9 @@ static void tell(struct boot_message *m)
     m->syscalls = kernel.nsyscalls;
     m->pids_peak = (uint32_t)limit_peak(LIMIT_TASKS);
     m->disk_peak = limit_peak(LIMIT_DISK_BYTES);
-    (void)!send(control_fd, m, sizeof(*m), MSG_NOSIGNAL);
+    /* The monitor waits for a word or for the end. */
+    if (send(control_fd, m, sizeof(*m), MSG_NOSIGNAL) < 0)
+        _exit(EXIT_START);
 }
 
 NORETURN static void fail(int status, const struct error *err)
@@ -174,8 +176,13 @@ static void start_stdio(const struct boot *b, struct kernel_start *start, struct
 {
     static const char *const names[] = {"stdin", "stdout", "stderr"};
     int fds[3];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         fds[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+        if (fds[i] < 0 && errno != EBADF) {
+            (void)error_errno(err, errno, "%s", names[i]);
+            fail(EXIT_START, err);
+        }
+    }
     if (b->tty) {
         if (console_begin(&console, fds[0], fds[1], err) < 0)
             fail(EXIT_START, err);
