@@ -55,6 +55,7 @@ struct run {
     struct terminal term;
     int gofer_fd, volumes_fd; /* pidfds: the end of a server ends the run */
     bool started, ended, wall_limit, gofer_dead, oom;
+    bool hung_up; /* the sentry's end of the socket is closed: it is ending by itself */
     bool lasting; /* told, or nobody wants to know */
     uint64_t deadline;
     struct boot_message last;
@@ -126,8 +127,10 @@ static bool receive(struct run *r)
     /* One byte: memory wants to be looked at. */
     if ((n < 0 && errno == EINTR) || n == 1)
         return true;
-    if (n != (ssize_t)sizeof(m))
+    if (n != (ssize_t)sizeof(m)) {
+        r->hung_up = n == 0;
         return false;
+    }
     m.text[sizeof(m.text) - 1] = '\0';
     if (m.kind == BOOT_CREATED) {
         note_created(r);
@@ -361,10 +364,9 @@ static void last_counts(struct run *r)
 
 static void end_sandbox(struct run *r)
 {
-    bool waits = !r->ended && !r->wall_limit && !r->oom && !r->gofer_dead;
+    bool waits = r->hung_up && !r->ended && !r->wall_limit && !r->oom && !r->gofer_dead;
     cgroup_kill(&r->cg);
     if (waits) {
-        /* The socket closed first: the sentry is ending by itself. */
         while (waitpid(r->sb.sentry, &r->sentry_status, 0) < 0 && errno == EINTR)
             continue;
         r->sb.sentry = 0;
