@@ -131,26 +131,31 @@ static void posture_log(const struct confinement *c)
                         "the image");
 }
 
-static int fail(const struct error *err, int status)
+/* The one line of a start or run that fails here. */
+static int fail(const struct options *o, const struct error *err)
 {
     /* Without seccomp the sentry cannot start either, and the monitor says so in one line. Whoever
      * killed the process outside knows. */
     if (err->code == ENOSYS || err->code == ESRCH)
-        return status;
-    char line[sizeof(err->text) + 32];
-    int n = snprintf(line, sizeof(line), "sentry-gofer: %s\n", err->text);
+        return EXIT_SETUP;
+    char line[sizeof(err->text) + 64];
+    int n = snprintf(line, sizeof(line), "sentry: server of the %s: %s\n",
+                     o->volumes ? "volumes" : "image", err->text);
     if (n < 0 || write(STDERR_FILENO, line, (size_t)n) < 0)
-        return status;
-    return status;
+        return EXIT_SETUP;
+    return GOFER_EXIT_SAID;
 }
 
-static int ended(int rc)
+static int ended(const struct options *o, int rc, struct error *err)
 {
-    if (rc == -EPROTO)
+    if (rc == -EPROTO) {
         LOG_E(CH_GOFER, "malformed request, hanging up");
-    else if (rc < 0)
-        LOG_E(CH_GOFER, "serving failed: errno %d", -rc);
-    return rc == 0 ? 0 : rc == -EPROTO ? EXIT_PROTOCOL : EXIT_SETUP;
+        return EXIT_PROTOCOL;
+    }
+    if (rc == 0)
+        return 0;
+    (void)error_errno(err, -rc, "serving");
+    return fail(o, err);
 }
 
 static int serve_image(struct options *o, struct confinement *c, const struct gofer_port *port,
@@ -159,16 +164,16 @@ static int serve_image(struct options *o, struct confinement *c, const struct go
     struct server *server;
     int rc = confine_enter(c, o->fds, o->nroots, FD_SOCK, err);
     if (rc < 0)
-        return fail(err, EXIT_SETUP);
+        return fail(o, err);
     posture_log(c);
     rc = server_new(o->fds, o->nroots, &server);
     if (rc < 0) {
         (void)error_errno(err, -rc, "serve the image");
-        return fail(err, EXIT_SETUP);
+        return fail(o, err);
     }
     /* With one id of its own the host shows everybody else as "nobody", who the guest may be. */
     server->tree.squash = c->single_id;
-    return ended(server_run(server, port));
+    return ended(o, server_run(server, port), err);
 }
 
 /* Each node of the volumes is an open descriptor: as many as the caller may have. */
@@ -188,16 +193,16 @@ static int serve_volumes(struct options *o, struct confinement *c, const struct 
     int top;
     int rc = confine_volumes(c, o->sources, o->nroots, FD_SOCK, files, &top, err);
     if (rc < 0)
-        return fail(err, EXIT_SETUP);
+        return fail(o, err);
     posture_log(c);
     rc = volume_server_new(o->sources, o->nroots, top, files - FILES_RESERVE, &server);
     if (rc < 0) {
         (void)error_errno(err, -rc, "serve the volumes");
-        return fail(err, EXIT_SETUP);
+        return fail(o, err);
     }
     server->volumes.squash = c->single_id;
     server->volumes.uid = c->id;
-    return ended(volume_server_run(server, port));
+    return ended(o, volume_server_run(server, port), err);
 }
 
 int main(int argc, char **argv)
@@ -207,14 +212,16 @@ int main(int argc, char **argv)
     struct confinement c;
     uint64_t seed;
     error_init(&err);
-    if (options_read(argc, argv, &o, &err) < 0)
-        return fail(&err, EXIT_USAGE);
+    if (options_read(argc, argv, &o, &err) < 0) {
+        (void)fail(&o, &err);
+        return EXIT_USAGE;
+    }
     if (getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
         hash_set_seed(seed);
     struct gofer_port port = {.sock = FD_SOCK, .spins = gofer_spins()};
     struct confine_join join = {.pidfd = o.join, .settled = o.join + 1, .roots = o.fds};
     join.nroots = o.volumes ? 0 : o.nroots;
     if (confine_namespaces(&c, o.join > 0 ? &join : NULL, o.own_user, &err) < 0)
-        return fail(&err, EXIT_SETUP);
+        _exit(fail(&o, &err));
     _exit(o.volumes ? serve_volumes(&o, &c, &port, &err) : serve_image(&o, &c, &port, &err));
 }

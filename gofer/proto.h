@@ -18,6 +18,9 @@
 #define GOFER_NODES_MAX 1048576u /* live node ids */
 #define GOFER_XATTR_MAX 61440u   /* bytes of a value or of a list of names */
 
+/* Exit status of a server that has said on standard error why it ends. */
+#define GOFER_EXIT_SAID 4
+
 enum gofer_msg {
     GOFER_HELLO = 1, /* gofer_hello -> gofer_hello, gofer_attr[nroots] */
     GOFER_WALK,      /* gofer_walk_req, name[count] -> gofer_walk_rep, gofer_step[done], target */

@@ -326,6 +326,7 @@ static void name_missing(const struct run *r)
     memcpy(r->res->text, text, sizeof(text));
     r->res->verdict = VERDICT_START_FAILED;
     r->res->exit_code = EXIT_START;
+    r->res->said = false;
 }
 
 /* -- the run ----------------------------------------------------------------------------------- */
@@ -362,6 +363,16 @@ static void last_counts(struct run *r)
     r->last.disk_peak = u->disk_peak;
 }
 
+/* Whatever the sentry says of a failure comes of the server's. */
+static void blame_server(struct run *r)
+{
+    if (r->oom || r->wall_limit || (r->ended && r->last.text[0] == '\0'))
+        return;
+    r->ended = false;
+    r->gofer_dead = true;
+    r->res->said = true;
+}
+
 static void end_sandbox(struct run *r)
 {
     bool waits = r->hung_up && !r->ended && !r->wall_limit && !r->oom && !r->gofer_dead;
@@ -372,10 +383,13 @@ static void end_sandbox(struct run *r)
         r->sb.sentry = 0;
     }
     int ignored;
+    bool said;
     sandbox_kill(&r->sb);
     if (r->hooks->ending != NULL)
         r->hooks->ending(r->hooks->ctx);
-    sandbox_end(&r->sb, waits ? &ignored : &r->sentry_status);
+    sandbox_end(&r->sb, waits ? &ignored : &r->sentry_status, &said);
+    if (said)
+        blame_server(r);
     cgroup_sweep(&r->cg);
     r->res->end_ns = now_ns();
     if (!r->ended)
@@ -389,6 +403,7 @@ static int start(struct run *r, struct error *err)
 {
     struct boot *b = r->b;
     int status;
+    bool said;
 
     int rc = terminal_begin(&r->term, b->tty, err);
     if (rc == 0)
@@ -401,7 +416,7 @@ static int start(struct run *r, struct error *err)
     if (r->hooks->made != NULL)
         rc = r->hooks->made(r->hooks->ctx, &r->sb, err);
     if (rc < 0)
-        sandbox_end(&r->sb, &status);
+        sandbox_end(&r->sb, &status, &said);
     return rc;
 }
 

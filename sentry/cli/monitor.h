@@ -39,6 +39,7 @@ struct monitor_result {
     int wait_status; /* of the first process if it ended by itself (OK, EXIT, SIGNAL); else 0 */
     char text[512];  /* one sentence, also for success */
     bool created, started;
+    bool said; /* a server has said on standard error why the run failed */
     uint64_t begin_ns, start_ns, end_ns, memory_peak;
     enum cgroup_kind memory_kind, cpu_kind;
     struct boot_message last; /* counts of the sentry; zero when it could not say */

@@ -125,7 +125,8 @@ static int run_boot(struct boot *b)
     }
     monitor_run(b, &hooks, &res);
     entry_end(&r.entry);
-    if (res.verdict != VERDICT_OK && res.verdict != VERDICT_EXIT && res.verdict != VERDICT_SIGNAL)
+    if (!res.said && res.verdict != VERDICT_OK && res.verdict != VERDICT_EXIT &&
+        res.verdict != VERDICT_SIGNAL)
         (void)report_say(res.text);
     return b->report_path != NULL ? write_report(b, &res) : res.exit_code;
 }

@@ -425,13 +425,19 @@ void sandbox_kill(const struct sandbox *sb)
         (void)kill(sb->volumes, SIGKILL);
 }
 
-void sandbox_end(struct sandbox *sb, int *ret_sentry_status)
+static bool has_said(int status)
 {
-    int ignored;
+    return WIFEXITED(status) && WEXITSTATUS(status) == GOFER_EXIT_SAID;
+}
+
+void sandbox_end(struct sandbox *sb, int *ret_sentry_status, bool *ret_said)
+{
+    int gofer = 0, volumes = 0;
     sandbox_kill(sb);
     reap(sb->sentry, ret_sentry_status);
-    reap(sb->gofer, &ignored);
-    reap(sb->volumes, &ignored);
+    reap(sb->gofer, &gofer);
+    reap(sb->volumes, &volumes);
+    *ret_said = has_said(gofer) || has_said(volumes);
     if (sb->control >= 0)
         (void)close(sb->control);
     *sb = (struct sandbox){.control = -1};
@@ -491,6 +497,7 @@ int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb,
     struct sandbox sb = {.control = -1};
     struct groups g = {.cg = ret_cg, .boot = b, .birthplace = -1};
     int gofer[2] = {-1, -1}, volumes[2] = {-1, -1}, control[2] = {-1, -1}, status;
+    bool said;
 
     int r = connection(control, err);
     if (r == 0 && !boot_root_through(b))
@@ -508,7 +515,7 @@ int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb,
     fd_close(servers.volumes);
     sockets_done(&s);
     if (r < 0) {
-        sandbox_end(&sb, &status);
+        sandbox_end(&sb, &status, &said);
         return r;
     }
     *ret_sb = sb;

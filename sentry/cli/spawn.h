@@ -4,6 +4,8 @@
  */
 #include "lib/compiler.h"
 
+#include <stdbool.h>
+
 #include <sys/types.h>
 
 struct boot;
@@ -22,5 +24,6 @@ int sandbox_start(struct boot *b, struct cgroup *ret_cg, struct sandbox *ret_sb,
     MUST_CHECK;
 /* Kills both; they may live a moment longer. */
 void sandbox_kill(const struct sandbox *sb);
-/* Kills what still lives and reaps both; *ret_sentry_status is the sentry's wait status. */
-void sandbox_end(struct sandbox *sb, int *ret_sentry_status);
+/* Kills what still lives and reaps both; *ret_sentry_status is the sentry's wait status,
+ * *ret_said whether a server ended by itself and has said why. */
+void sandbox_end(struct sandbox *sb, int *ret_sentry_status, bool *ret_said);
