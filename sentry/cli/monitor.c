@@ -155,6 +155,14 @@ static void ask_to_end(struct run *r)
         (void)receive(r);
 }
 
+/* Servers end right behind the sentry's last word: it may have come between the looks of one poll.
+ */
+static bool word_waits(const struct run *r)
+{
+    struct pollfd p = {.fd = r->sb.control, .events = POLLIN};
+    return poll(&p, 1, 0) > 0;
+}
+
 static void monitor_loop(struct run *r)
 {
     for (;;) {
@@ -171,8 +179,7 @@ static void monitor_loop(struct run *r)
         if (n > 0 && p[0].revents != 0) {
             if (!receive(r))
                 return;
-        } else if (n > 0 && (p[2].revents != 0 || p[4].revents != 0)) {
-            /* Not at the sentry's hang-up, which comes with its last message. */
+        } else if (n > 0 && (p[2].revents != 0 || p[4].revents != 0) && !word_waits(r)) {
             r->gofer_dead = true;
             return;
         }
