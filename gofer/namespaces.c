@@ -27,7 +27,6 @@
 #include "gofer/confine.h"
 #include "gofer/drop.h"
 #include "gofer/proto.h"
-#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "lib/idmap.h"
@@ -56,14 +55,13 @@ struct outside {
 static int outside_prepare(struct outside *o)
 {
     static const char *const files[] = {"uid_map", "gid_map"};
-    char self[16] = "", own[IDMAP_TEXT];
+    char self[16] = "";
     o->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (o->proc < 0 || readlinkat(o->proc, "self", self, sizeof(self) - 1) < 0)
         return -errno;
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         (void)snprintf(o->map[i].path, sizeof(o->map[i].path), "%.15s/%s", self, files[i]);
-        idmap_read(files[i], own);
-        int r = own[0] != '\0' ? idmap_identity(own, o->map[i].text) : -ENOENT;
+        int r = idmap_own_identity(files[i], o->map[i].text);
         if (r < 0)
             return r;
         o->map[i].len = strlen(o->map[i].text);
@@ -115,13 +113,6 @@ static int enter_user(struct outside *o, int flags, bool *ret_mapped)
     return WIFSIGNALED(status) ? -ESRCH : 0;
 }
 
-/* The caller's own ids as 0, which is all that an ordinary user may do. */
-static int write_single(int proc, uid_t uid, gid_t gid)
-{
-    auto_fd int self = openat(proc, "self", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return self < 0 ? -errno : idmap_write_single(self, 0, uid, gid);
-}
-
 /* -- all of them ---------------------------------------------------------------------------------
  */
 
@@ -142,7 +133,8 @@ static int make_namespaces(struct confinement *c, struct outside *o, bool own_us
     c->single_id = c->userns && (own_user ? idmap_is_single(o->map[0].text) : !mapped);
     if (r == 0 && !own_user) {
         c->namespaces = true;
-        return mapped ? 0 : write_single(o->proc, uid, gid);
+        /* Its own ids as 0 is all that an ordinary user may do. */
+        return mapped ? 0 : idmap_write_single(o->proc, "self", 0, uid, gid);
     }
     if (r < 0 && !not_to_be_had(r))
         return r;

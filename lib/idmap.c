@@ -92,31 +92,47 @@ int idmap_identity(const char *text, char ret_text[IDMAP_TEXT])
     return 0;
 }
 
-int idmap_write_identity(int process)
+int idmap_own_identity(const char *file, char ret_text[IDMAP_TEXT])
+{
+    char own[IDMAP_TEXT];
+    idmap_read(file, own);
+    return own[0] != '\0' ? idmap_identity(own, ret_text) : -ENOENT;
+}
+
+static int open_process(int dir, const char *process)
+{
+    int fd = openat(dir, process, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int idmap_write_identity(int dir, const char *process)
 {
     static const char *const files[] = {"uid_map", "gid_map"};
-    char own[IDMAP_TEXT], text[IDMAP_TEXT];
-    int r = 0;
+    char text[IDMAP_TEXT];
+    auto_fd int fd = open_process(dir, process);
+    int r = MIN(fd, 0);
     for (size_t i = 0; i < ARRAY_LEN(files) && r == 0; i++) {
-        idmap_read(files[i], own);
-        r = own[0] != '\0' ? idmap_identity(own, text) : -ENOENT;
+        r = idmap_own_identity(files[i], text);
         if (r == 0)
-            r = fd_put_text(process, files[i], text);
+            r = fd_put_text(fd, files[i], text);
     }
     return r;
 }
 
 /* A process may set its groups in its namespace no more before a user without privilege may map
  * one: user_namespaces(7). */
-int idmap_write_single(int process, uint32_t inside, uid_t uid, gid_t gid)
+int idmap_write_single(int dir, const char *process, uint32_t inside, uid_t uid, gid_t gid)
 {
     char text[64];
+    auto_fd int fd = open_process(dir, process);
+    if (fd < 0)
+        return fd;
     (void)snprintf(text, sizeof(text), "%u %u 1\n", inside, uid);
-    int r = fd_put_text(process, "uid_map", text);
+    int r = fd_put_text(fd, "uid_map", text);
     if (r == 0)
-        r = fd_put_text(process, "setgroups", "deny");
+        r = fd_put_text(fd, "setgroups", "deny");
     (void)snprintf(text, sizeof(text), "%u %u 1\n", inside, gid);
-    return r == 0 ? fd_put_text(process, "gid_map", text) : r;
+    return r == 0 ? fd_put_text(fd, "gid_map", text) : r;
 }
 
 /* In a container of an engine that began as the host's root, root is that container's root, and its

@@ -25,11 +25,16 @@ bool idmap_spare(const char *text, uint32_t n, uint32_t *ret_id);
 int idmap_identity(const char *text, char ret_text[IDMAP_TEXT]) MUST_CHECK;
 /* Of one id only. */
 bool idmap_is_single(const char *text);
-/* The maps of another process's new namespace: the caller's ids mapped to themselves. process: as
- * below. Needs CAP_SETUID, CAP_SETGID and CAP_SETFCAP. -errno. */
-int idmap_write_identity(int process) MUST_CHECK;
-/* The maps of a user namespace with one user and one group, which are the caller's: `inside` there,
- * uid and gid here. process: a directory of /proc, of a process in that namespace. -errno. */
-int idmap_write_single(int process, uint32_t inside, uid_t uid, gid_t gid) MUST_CHECK;
+/* The same of the caller's own ids; file: "uid_map", "gid_map". -ENOENT, -E2BIG. */
+int idmap_own_identity(const char *file, char ret_text[IDMAP_TEXT]) MUST_CHECK;
+/*
+ * Write the maps of a process in a new namespace; dir and process: its directory of /proc, as for
+ * openat(2). -errno. Identity: of another process, the caller's ids mapped to themselves; needs
+ * CAP_SETUID, CAP_SETGID and CAP_SETFCAP. Single: one user and one group, which are the caller's:
+ * `inside` there, uid and gid here.
+ */
+int idmap_write_identity(int dir, const char *process) MUST_CHECK;
+int idmap_write_single(int dir, const char *process, uint32_t inside, uid_t uid, gid_t gid)
+    MUST_CHECK;
 /* "Root" who is an ordinary user of the host, as under a rootless engine. */
 bool idmap_rootless(void);

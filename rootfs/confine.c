@@ -55,9 +55,8 @@ static int write_maps(pid_t pid, bool *ret_all)
 {
     char path[32];
     (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    auto_fd int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    *ret_all = process >= 0 && geteuid() == 0 && idmap_write_identity(process) == 0;
-    return *ret_all ? 0 : idmap_write_single(process, 0, geteuid(), getegid());
+    *ret_all = geteuid() == 0 && idmap_write_identity(AT_FDCWD, path) == 0;
+    return *ret_all ? 0 : idmap_write_single(AT_FDCWD, path, 0, geteuid(), getegid());
 }
 
 pid_t unpack_box_fork(struct unpack_box *box, struct error *err)

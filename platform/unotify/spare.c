@@ -117,11 +117,14 @@ void spare_step(struct plat *p)
         spare_fail(p);
 }
 
+static bool spare_under_way(const struct spare *s)
+{
+    return s->state == SPARE_FORKING || s->state == SPARE_CLONING;
+}
+
 void unotify_prepare(struct plat *p, int host_fd)
 {
-    const struct spare *s = &p->spare;
-
-    if (s->state == SPARE_FORKING || s->state == SPARE_CLONING)
+    if (spare_under_way(&p->spare))
         (void)listener_poll(p, host_fd, SPARE_PATIENCE_NS);
     spare_step(p);
 }
@@ -132,9 +135,9 @@ struct plat_as *spare_take(struct plat *p)
     uint64_t end = now_ns() + SPARE_PATIENCE_NS;
     struct plat_as *as;
 
-    while (s->state != SPARE_NONE && s->state != SPARE_READY && !p->fatal && now_ns() < end) {
+    while (spare_under_way(s) && !p->fatal && now_ns() < end) {
         spare_step(p);
-        if (s->state == SPARE_FORKING || s->state == SPARE_CLONING)
+        if (spare_under_way(s))
             (void)listener_poll(p, -1, 1000000000);
     }
     if (s->state == SPARE_READY && spare_lost(p))

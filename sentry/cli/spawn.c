@@ -34,7 +34,6 @@
 #include <sys/wait.h>
 
 #include "gofer/proto.h"
-#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/fdio.h"
 #include "lib/idmap.h"
@@ -120,13 +119,6 @@ struct server_start {
     size_t n;
 };
 
-/* An ordinary user's own ids become 0; before exec, which would take the capabilities away. */
-static int become_own_root(uid_t uid, gid_t gid)
-{
-    auto_fd int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return self < 0 ? -errno : idmap_write_single(self, 0, uid, gid);
-}
-
 NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
                                  const struct server_start *s, uid_t uid, gid_t gid,
                                  const char *path)
@@ -135,7 +127,8 @@ NORETURN static void gofer_child(const struct boot *b, struct cgroup_entry *e,
 
     /* Before it makes a process. */
     cgroup_enter(e);
-    if (s->own_user && uid != 0 && become_own_root(uid, gid) < 0)
+    /* An ordinary user's own ids become 0 before exec, which would take the capabilities away. */
+    if (s->own_user && uid != 0 && idmap_write_single(AT_FDCWD, "/proc/self", 0, uid, gid) < 0)
         _exit(126);
     /* First out of the way of the fixed numbers, then into place. */
     for (size_t i = 0; i < s->n; i++)
@@ -191,8 +184,7 @@ static pid_t fork_mapped(struct groups *g)
     }
     if (r == 0) {
         (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-        auto_fd int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        r = process < 0 ? -errno : idmap_write_identity(process);
+        r = idmap_write_identity(AT_FDCWD, path);
     }
     if (r == 0)
         r = fd_write_full(go[1], "g", 1);
@@ -319,8 +311,7 @@ static int write_maps(pid_t pid, struct error *err)
     gid_t gid;
     sandbox_ids(pid, &uid, &gid);
     (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    auto_fd int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int r = process < 0 ? -errno : idmap_write_single(process, 0, uid, gid);
+    int r = idmap_write_single(AT_FDCWD, path, 0, uid, gid);
     return r < 0 ? error_errno(err, -r, "mapping the user of the sandbox") : 0;
 }
 
